@@ -1,0 +1,1 @@
+"""Where asking happens: models, retries, limits, listeners."""

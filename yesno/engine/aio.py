@@ -1,0 +1,231 @@
+"""The model for asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from functools import partial
+from types import TracebackType
+from typing import Any, Self, TypeVar, cast, overload
+
+from yesno.engine.core import SINGLE, Core, Spent, requests_of
+from yesno.errors import DeadlineExceeded, YesnoError
+from yesno.evidence import Reply
+from yesno.flow import Ask, Flow, arun
+from yesno.messages import InputLike
+from yesno.providers.base import Payload, Provider, Task
+from yesno.questions import Answer, Outcome, Question, Refusal, Undecided
+from yesno.request import DecisionRequest, Parameters, Questions
+from yesno.response import DecisionResponse, Failure, unwrapped
+
+__all__ = ["AsyncDecisionModel"]
+
+A = TypeVar("A", bound=Answer)
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class AsyncDecisionModel(Core):
+    """What `DecisionModel` is, for asyncio; it takes the same arguments.
+
+    One object may serve several event loops, one after the other. Use it as an asynchronous context
+    manager, or `await` its `close`.
+    """
+
+    def __init__(self, model: str | Provider | None = None, **settings: Any) -> None:
+        super().__init__(model, **settings)
+        self._gates: tuple[asyncio.AbstractEventLoop, asyncio.Semaphore] | None = None
+
+    @overload
+    async def decide(
+        self, input: DecisionRequest, questions: None = None, *, parameters: Parameters | None = None
+    ) -> DecisionResponse: ...
+    @overload
+    async def decide(
+        self, input: InputLike, questions: Question[A], *, parameters: Parameters | None = None
+    ) -> A: ...
+    @overload
+    async def decide(
+        self, input: InputLike, questions: Questions, *, parameters: Parameters | None = None
+    ) -> DecisionResponse: ...
+    async def decide(
+        self,
+        input: InputLike | DecisionRequest,
+        questions: Question[Any] | Questions | None = None,
+        *,
+        parameters: Parameters | None = None,
+    ) -> Any:
+        """Do what `DecisionModel.decide` does, awaited. Cancelling it cancels the requests."""
+        response = await self._decide(self.request(input, questions, parameters))
+        return unwrapped(response.outcome(SINGLE)) if isinstance(questions, Question) else response
+
+    async def run(self, flow: Flow[T]) -> T:
+        """Run a flow to its end and return its result."""
+        return await arun(flow, self._answer_all)
+
+    @overload
+    def map(
+        self,
+        inputs: Iterable[Any] | AsyncIterable[Any],
+        questions: Question[A],
+        *,
+        concurrency: int | None = None,
+    ) -> AsyncIterator[A | Refusal | Undecided | Failure]: ...
+    @overload
+    def map(
+        self,
+        inputs: Iterable[Any] | AsyncIterable[Any],
+        questions: Questions,
+        *,
+        concurrency: int | None = None,
+    ) -> AsyncIterator[DecisionResponse | Failure]: ...
+    async def map(
+        self,
+        inputs: Iterable[InputLike] | AsyncIterable[InputLike],
+        questions: Question[Any] | Questions,
+        *,
+        concurrency: int | None = None,
+    ) -> AsyncIterator[Any]:
+        """Do what `DecisionModel.map` does, for `async for`; inputs may come from an asynchronous iterable."""
+        width = concurrency or self.concurrency
+        pending: deque[asyncio.Task[Any]] = deque()
+        try:
+            async for item in _each_of(inputs):
+                pending.append(asyncio.create_task(self._item(item, questions)))
+                if len(pending) >= 2 * width:
+                    yield await pending.popleft()
+            while pending:
+                yield await pending.popleft()
+        finally:
+            for task in pending:
+                task.cancel()
+
+    async def close(self) -> None:
+        """Release connections and an embedded model."""
+        await self.provider.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def _item(
+        self, given: InputLike, questions: Question[Any] | Questions
+    ) -> Outcome | DecisionResponse | Failure:
+        try:
+            response = await self._decide(self.request(given, questions, None))
+        except YesnoError as error:
+            return Failure(error)
+        return response.outcome(SINGLE) if isinstance(questions, Question) else response
+
+    async def _answer_all(self, asks: Sequence[Ask]) -> Sequence[Outcome]:
+        outcomes: dict[int, Outcome] = {}
+        grouped = requests_of(asks)
+        responses = await _each(self._decide, [self.request(r, None, None) for r, _ in grouped])
+        for (_, places), response in zip(grouped, responses, strict=True):
+            for place in places:
+                outcomes[place] = response.outcome(f"{SINGLE}_{place}")
+        return [outcomes[place] for place in range(len(asks))]
+
+    async def _decide(self, request: DecisionRequest) -> DecisionResponse:
+        call = self.call(request)
+        try:
+            self.check(request)
+            response = self.validated(request, await self._within(request))
+        except Exception as error:
+            self.tell_error(call, error)
+            raise
+        self.tell_response(call, response)
+        return response
+
+    async def _within(self, request: DecisionRequest) -> DecisionResponse:
+        timeout = request.parameters.timeout_s
+        try:
+            async with asyncio.timeout(timeout) as scope:
+                return await self._respond(request)
+        except TimeoutError as error:
+            if not scope.expired():
+                raise
+            raise DeadlineExceeded(
+                f"the decision took longer than {timeout:g} s; raise `timeout_s` or ask less at once"
+            ) from error
+
+    async def _respond(self, request: DecisionRequest) -> DecisionResponse:
+        if self.is_native():
+            return self.native_response(request, await self._send(self.native_task(request)))
+        spent = Spent()
+        questions = list(request.questions.values())
+        outcomes = await _each(lambda question: self._answer(question, request, spent), questions)
+        named: Mapping[str, Outcome] = dict(zip(request.questions, outcomes, strict=True))
+        return self.response(request, named, spent)
+
+    async def _answer(self, question: Question[Any], request: DecisionRequest, spent: Spent) -> Outcome:
+        conversation = self.conversation(question, request)
+        try:
+            tasks = next(conversation)
+            while True:
+                replies = await _each(self._send, tasks)
+                for reply in replies:
+                    spent.add(reply)
+                tasks = conversation.send(replies)
+        except StopIteration as stop:
+            return cast("Outcome", stop.value)
+
+    async def _send(self, task: Task) -> Reply:
+        foreseen = self.foreseen(task)
+        if foreseen is not None:
+            return foreseen
+        payload = self.provider.build(task)
+        changes = 0
+        while True:
+            try:
+                reply = await self.retry.acall(partial(self._send_once, payload))
+                return self.provider.parse(task, reply)
+            except YesnoError as error:
+                adapted = self.adapted(payload, error, changes)
+                if adapted is None:
+                    without = self.without_logprobs(getattr(task, "model_name", ""), error)
+                    if without is None:
+                        raise
+                    return without
+                payload, changes = adapted, changes + 1
+
+    async def _send_once(self, payload: Payload) -> Payload:
+        async with self._gate():
+            try:
+                return await self.provider.asend(payload)
+            except Exception as error:
+                known = self.known(error)
+                if known is error:
+                    raise
+                raise known from error
+
+    def _gate(self) -> asyncio.Semaphore:
+        loop = asyncio.get_running_loop()
+        if self._gates is None or self._gates[0] is not loop:
+            self._gates = (loop, asyncio.Semaphore(self.concurrency))
+        return self._gates[1]
+
+
+async def _each(work: Callable[[T], Awaitable[R]], items: Sequence[T]) -> list[R]:
+    """Do the same for all items at once; the first failure, in their order, is raised when all have ended."""
+    if len(items) == 1:
+        return [await work(items[0])]
+    results = await asyncio.gather(*(work(item) for item in items), return_exceptions=True)
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result
+    return cast("list[R]", results)
+
+
+async def _each_of(inputs: Iterable[Any] | AsyncIterable[Any]) -> AsyncIterator[Any]:
+    if isinstance(inputs, AsyncIterable):
+        async for item in inputs:
+            yield item
+    else:
+        for item in inputs:
+            yield item

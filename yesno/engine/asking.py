@@ -1,0 +1,179 @@
+"""Turn a question into prompts and their replies into its outcome, without doing any I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, TypeAlias, TypeVar, cast
+
+from yesno.engine.tournament import combine, final_of, groups_of
+from yesno.errors import QuestionError
+from yesno.evidence import Completion, NativeAnswers, NoEvidence, Reply
+from yesno.messages import Input
+from yesno.providers.base import PromptTask, Turn
+from yesno.providers.profiles import Profile
+from yesno.questions import Attempt, Choice, Outcome, Question, Refusal, Scale, Undecided, YesNo
+from yesno.reading.answers import make_answer, number_bounds
+from yesno.reading.labels import LETTERS, LabelSet, letter_labels, name_labels, number_labels, yes_no_labels
+from yesno.reading.logprobs import read
+from yesno.reading.outcome import Declined, Reading, Unread
+from yesno.templates.render import render_turns, rows_of
+from yesno.templates.sets import FileTemplate, TemplateSet
+
+__all__ = ["Asking", "Conversation"]
+
+Conversation: TypeAlias = Generator[Sequence[PromptTask], Sequence[Reply], Outcome]
+"""Yields prompts to send at once and is sent their replies; returns the outcome."""
+
+BuiltIn: TypeAlias = YesNo | Choice | Scale
+Result: TypeAlias = Reading | Unread | Declined
+T = TypeVar("T")
+_Turn: TypeAlias = Generator[Sequence[PromptTask], Sequence[Reply], T]
+
+LONGER = {"truncated", "reasoning_unfinished"}
+"""Reasons for which the second try gets room to finish."""
+SHORT_CAP = 4
+"""Output tokens for a label: room for a mark before it and for what ends it."""
+LONG_CAP = 2048
+FINAL = {"no_logprobs", "logprobs_unsupported", "probabilities_in_logprob_field"}
+"""Reasons that a second try with other words cannot change."""
+MAX_LEVELS = 20
+"""Most levels of a scale that fit into one list of top log-probabilities (20 on most hosts; 2026-11)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """How questions are asked of one model."""
+
+    templates: TemplateSet
+    min_label_mass: float = 0.5
+
+    def check(self, question: Question[Any]) -> None:
+        """Refuse a question that cannot be asked, before anything is sent."""
+        if not isinstance(question, YesNo | Choice | Scale):
+            raise QuestionError(
+                f"questions of type {type(question).__name__} cannot be asked through log-probabilities; "
+                "use YesNo, Choice or Scale"
+            )
+        if isinstance(question, Scale) and len(question.levels) > MAX_LEVELS:
+            raise QuestionError(
+                f"a scale of {len(question.levels)} levels cannot be read; use at most {MAX_LEVELS}, or a Choice"
+            )
+
+    def converse(
+        self, question: Question[Any], given: Input, model_name: str, profile: Profile
+    ) -> Conversation:
+        """Ask one question: once, a second time with a stricter prompt when the reply says too little."""
+        self.check(question)
+        asked = cast("BuiltIn", question)
+        interview = _Interview(self, profile, given, model_name)
+        attempts: list[Attempt] = []
+        template = self.templates.template(question.kind).id
+        cap = SHORT_CAP
+        while True:
+            result, requests = yield from interview.ask(asked, strict=bool(attempts), cap=cap)
+            attempts.append(Attempt("logprobs", _word(result), requests))
+            if len(attempts) == 2 or not isinstance(result, Unread) or result.reason in FINAL:
+                return _outcome(asked, result, tuple(attempts), template)
+            cap = LONG_CAP if result.reason in LONGER else cap
+
+
+@dataclass(frozen=True, slots=True)
+class _Interview:
+    """One input and one model; each method asks and returns what was read."""
+
+    asking: Asking
+    profile: Profile
+    given: Input
+    model_name: str
+
+    def ask(self, question: BuiltIn, *, strict: bool, cap: int) -> _Turn[tuple[Result, int]]:
+        """Return the reading and the number of requests it took."""
+        limit = min(len(LETTERS), self.profile.top_logprobs)
+        if isinstance(question, Choice) and len(question.options) + (question.none is not None) > limit:
+            return (yield from self._tournament(question, limit, strict=strict, cap=cap))
+        (result,) = yield from self._round([question], strict=strict, cap=cap)
+        return result, 1
+
+    def _tournament(
+        self, question: Choice, limit: int, *, strict: bool, cap: int
+    ) -> _Turn[tuple[Result, int]]:
+        groups = groups_of(question, limit)
+        heats = yield from self._round(groups, strict=strict, cap=cap)
+        readings = [heat for heat in heats if isinstance(heat, Reading)]
+        if len(readings) < len(heats):
+            return next(heat for heat in heats if not isinstance(heat, Reading)), len(heats)
+        (last,) = yield from self._round([final_of(question, groups, readings)], strict=strict, cap=cap)
+        result = combine(readings, last) if isinstance(last, Reading) else last
+        return result, len(heats) + 1
+
+    def _round(self, questions: Sequence[BuiltIn], *, strict: bool, cap: int) -> _Turn[list[Result]]:
+        tasks: list[PromptTask] = []
+        sets: list[LabelSet] = []
+        for question in questions:
+            template = self.asking.templates.template(question.kind)
+            labels = labels_of(question, template)
+            rows = rows_of(question, [label.shown for label in labels.labels])
+            turns = render_turns(
+                template, question, self.given, rows, strict=strict, prefill=self.profile.prefill
+            )
+            tasks.append(PromptTask(tuple(Turn(role, text) for role, text in turns), self.model_name, cap))
+            sets.append(labels)
+        replies = yield tasks
+        return [self._read(reply, labels) for reply, labels in zip(replies, sets, strict=True)]
+
+    def _read(self, reply: Reply, labels: LabelSet) -> Result:
+        match reply.evidence:
+            case Completion():
+                return read(reply.evidence, labels, min_mass=self.asking.min_label_mass)
+            case NoEvidence(reason):
+                return Unread(reason)
+            case NativeAnswers():
+                raise TypeError("a decision endpoint's answers came back for a prompt")
+
+
+def _outcome(question: BuiltIn, result: Result, attempts: tuple[Attempt, ...], template: str) -> Outcome:
+    match result:
+        case Reading():
+            return make_answer(question, result, attempts=attempts, template=template)
+        case Declined(reason, category):
+            return Refusal(reason, category, attempts)
+        case Unread(reason, partial):
+            low, high = number_bounds(question, partial)
+            return Undecided(reason, low, high, None if partial is None else partial.label_mass, attempts)
+
+
+def labels_of(question: BuiltIn, template: FileTemplate) -> LabelSet:
+    """Return the labels that a template asks for.
+
+    Options and levels go by letter or number. Options that are single letters or digits already go by
+    themselves, so that none is shown under another one's letter.
+    """
+    match question:
+        case YesNo():
+            yes, no = template.front.get("labels", ("Yes", "No"))
+            return yes_no_labels((yes, no), tuple(template.front.get("languages", ("en",))))
+        case Choice():
+            names = tuple(question.options) if question.none is None else (*question.options, question.none)
+            single = all(len(name) == 1 and name.isascii() and name.isalnum() for name in names)
+            return _labels(names, "names" if single else "letters", 0)
+        case Scale():
+            first = template.front.get("first", 1)
+            numbered = template.front.get("labels") == "numbers" and len(question.levels) + first <= 10
+            return _labels(question.levels, "numbers" if numbered else "letters", first)
+
+
+@lru_cache(maxsize=256)
+def _labels(names: tuple[str, ...], style: str, first: int) -> LabelSet:
+    match style:
+        case "names":
+            return name_labels(names)
+        case "numbers":
+            return number_labels(names, start=first)
+        case _:
+            return letter_labels(names)
+
+
+def _word(result: Result) -> str:
+    return "answered" if isinstance(result, Reading) else result.reason

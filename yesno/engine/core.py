@@ -1,0 +1,249 @@
+"""Everything about a decision that does no I/O, shared by both models."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from yesno._log import get_logger
+from yesno.engine.asking import Asking, Conversation
+from yesno.engine.listeners import Call, Listener, notify
+from yesno.engine.retry import RetryPolicy
+from yesno.engine.validation import validated
+from yesno.errors import ConfigError, ProviderError, ProviderRejected, QuestionError
+from yesno.evidence import NativeAnswers, NoEvidence, Reply, Usage
+from yesno.flow import Ask
+from yesno.providers import load_provider
+from yesno.providers.base import NativeTask, Payload, Provider, Task
+from yesno.questions import Answer, Attempt, ChoiceAnswer, Outcome, Question, ScaleAnswer, YesNoAnswer
+from yesno.request import DecisionRequest, Parameters
+from yesno.response import DecisionResponse
+from yesno.settings import Settings
+from yesno.templates import TemplateSet
+
+__all__ = ["SINGLE", "Core"]
+
+SINGLE = "answer"
+"""The name under which a question without one is asked."""
+MAX_ADAPTATIONS = 4
+"""Most changes to one request that 400s may ask for."""
+
+
+@dataclass(slots=True)
+class Spent:
+    """What the requests of one decision have used, and who answered."""
+
+    usage: Usage = field(default_factory=Usage)
+    model: str | None = None
+
+    def add(self, reply: Reply) -> None:
+        """Count one reply."""
+        self.usage += reply.usage
+        self.model = reply.model or self.model
+
+
+class Core:
+    """A model's settings and its pure steps."""
+
+    def __init__(
+        self,
+        model: str | Provider | None = None,
+        *,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        template: str | Path | TemplateSet | None = None,
+        min_label_mass: float = 0.5,
+        timeout_s: float | None = None,
+        concurrency: int | None = None,
+        retry: RetryPolicy | None = None,
+        listeners: Sequence[Listener] = (),
+        **options: Any,
+    ) -> None:
+        settings = Settings.from_env()
+        if isinstance(model, Provider):
+            self.provider = model
+        else:
+            self.provider = load_provider(
+                model or settings.model, base_url=base_url, api_key=api_key, **options
+            )
+        profile = self.provider.profile
+        chosen = template or settings.template or profile.template
+        templates = chosen if isinstance(chosen, TemplateSet) else TemplateSet.load(chosen)
+        self.asking = Asking(templates, _in_range("min_label_mass", min_label_mass))
+        self.timeout_s = profile.timeout_s if timeout_s is None else _positive("timeout_s", timeout_s)
+        self.concurrency = int(
+            _positive("concurrency", profile.concurrency if concurrency is None else concurrency)
+        )
+        self.retry = retry or RetryPolicy()
+        self.listeners = tuple(listeners)
+        self._without_logprobs: set[str] = set()
+        self._warned: set[tuple[str, str]] = set()
+
+    @property
+    def provider_name(self) -> str:
+        """Name of the provider; `"other"` when it has none."""
+        return self.provider.name
+
+    @property
+    def model_name(self) -> str:
+        """The model asked when a request names none."""
+        return self.provider.model
+
+    def request(self, given: Any, questions: Any, parameters: Parameters | None) -> DecisionRequest:  # noqa: ANN401
+        """Return the request for what `decide` was called with, defaults filled in."""
+        if isinstance(given, DecisionRequest):
+            if questions is not None:
+                raise QuestionError("a DecisionRequest holds its questions already; pass nothing else")
+            request = given
+        elif isinstance(questions, Question):
+            request = DecisionRequest(given, {SINGLE: questions})
+        elif questions is None:
+            raise QuestionError("there is no question; pass a YesNo, a Choice, a Scale or a mapping of them")
+        else:
+            request = DecisionRequest(given, questions)
+        defaults = Parameters(model_name=self.provider.model or None, timeout_s=self.timeout_s)
+        merged = defaults.overridden_by(request.parameters).overridden_by(parameters)
+        if merged.timeout_s is not None:
+            _positive("timeout_s", merged.timeout_s)
+        return request.with_parameters(merged)
+
+    def is_native(self) -> bool:
+        """Return whether the provider takes whole requests."""
+        return self.provider.profile.strategies[0] == "native"
+
+    def check(self, request: DecisionRequest) -> None:
+        """Refuse what the provider cannot answer, before anything is sent."""
+        if not self.is_native():
+            for question in request.questions.values():
+                self.asking.check(question)
+
+    def conversation(self, question: Question[Any], request: DecisionRequest) -> Conversation:
+        """Start asking one question of a request."""
+        return self.asking.converse(
+            question, request.input, request.parameters.model_name or "", self.provider.profile
+        )
+
+    def native_task(self, request: DecisionRequest) -> NativeTask:
+        """Return a request as one task for a decision endpoint."""
+        return NativeTask(request, request.parameters.model_name or "")
+
+    def native_response(self, request: DecisionRequest, reply: Reply) -> DecisionResponse:
+        """Turn a decision endpoint's reply into a response, its answers marked as such."""
+        if not isinstance(reply.evidence, NativeAnswers):
+            raise ConfigError(
+                f"provider {self.provider.name!r} declares the strategy 'native' but sends no answers"
+            )
+        answers = {name: _as_native(outcome) for name, outcome in reply.evidence.answers.items()}
+        model = reply.model or request.parameters.model_name
+        return DecisionResponse(answers, model=model, usage=reply.usage)
+
+    def response(
+        self, request: DecisionRequest, outcomes: Mapping[str, Outcome], spent: Spent
+    ) -> DecisionResponse:
+        """Put the outcomes of all questions together."""
+        return DecisionResponse(
+            outcomes, model=spent.model or request.parameters.model_name, usage=spent.usage
+        )
+
+    def validated(self, request: DecisionRequest, response: DecisionResponse) -> DecisionResponse:
+        """Let the doorman look at a response."""
+        return validated(request, response, self.provider.name)
+
+    def known(self, error: Exception) -> Exception:
+        """Return the typed error for whatever the provider raised, or the error itself."""
+        return self.provider.classify(error) or error
+
+    def adapted(self, payload: Payload, error: Exception, changes: int) -> Payload | None:
+        """Return the payload as a 400 wants it; None when the error stands."""
+        if not isinstance(error, ProviderError) or changes >= MAX_ADAPTATIONS:
+            return None
+        adapted = self.provider.adapt(payload, error)
+        if adapted is not None and isinstance(error, ProviderRejected):
+            self._warn("request_adapted", str(error.param))
+        return adapted
+
+    def without_logprobs(self, model_name: str, error: Exception) -> Reply | None:
+        """Remember that a model has no log-probabilities; None when the error says something else."""
+        if not isinstance(error, ProviderRejected) or error.param not in ("logprobs", "top_logprobs"):
+            return None
+        if error.status not in (400, 403, 422):
+            return None
+        self._without_logprobs.add(model_name)
+        self._warn("logprobs_unsupported", model_name)
+        return Reply(NoEvidence("logprobs_unsupported"), usage=Usage(requests=1))
+
+    def foreseen(self, task: Task) -> Reply | None:
+        """Return the outcome of a task that is known to fail, without sending it."""
+        if not isinstance(task, NativeTask) and task.model_name in self._without_logprobs:
+            return Reply(NoEvidence("logprobs_unsupported"))
+        return None
+
+    def call(self, request: DecisionRequest) -> Call | None:
+        """Tell the listeners of a request; None when there are none."""
+        if not self.listeners:
+            return None
+        call = Call(request, self.provider.name)
+        notify(self.listeners, lambda listener: listener.on_request(call))
+        return call
+
+    def tell_response(self, call: Call | None, response: DecisionResponse) -> None:
+        """Tell the listeners of a response."""
+        if call is not None:
+            notify(self.listeners, lambda listener: listener.on_response(call, response))
+
+    def tell_error(self, call: Call | None, error: Exception) -> None:
+        """Tell the listeners of an error."""
+        if call is not None:
+            notify(self.listeners, lambda listener: listener.on_error(call, error))
+
+    def _warn(self, event: str, reason: str) -> None:
+        if (event, reason) not in self._warned:
+            self._warned.add((event, reason))
+            get_logger("engine").warning(
+                event, provider=self.provider.name, model=self.model_name, reason=reason
+            )
+
+
+def requests_of(asks: Sequence[Ask]) -> list[tuple[DecisionRequest, list[int]]]:
+    """Group questions about the same input into one request each, with the places of their outcomes."""
+    groups: list[tuple[list[int], Any]] = []
+    for place, item in enumerate(asks):
+        for places, given in groups:
+            if given is item.input or given == item.input:
+                places.append(place)
+                break
+        else:
+            groups.append(([place], item.input))
+    return [
+        (DecisionRequest(given, [(f"{SINGLE}_{place}", asks[place].question) for place in places]), places)
+        for places, given in groups
+    ]
+
+
+def _as_native(outcome: Any) -> Any:  # noqa: ANN401 - an answer or a refusal
+    if not isinstance(outcome, Answer) or outcome.method is not None:
+        return outcome
+    attempts = (Attempt("native", "answered"),)
+    match outcome:
+        case YesNoAnswer():
+            return replace(outcome, method="native", raw=outcome.probability, attempts=attempts)
+        case ChoiceAnswer():
+            return replace(outcome, method="native", raw=outcome.probabilities or None, attempts=attempts)
+        case ScaleAnswer():
+            return replace(outcome, method="native", raw=outcome.probabilities or None, attempts=attempts)
+        case _:
+            return replace(outcome, method="native", attempts=attempts)
+
+
+def _in_range(name: str, value: Any) -> float:  # noqa: ANN401 - the check is the point
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise ConfigError(f"`{name}` must be a number from 0 to 1, not {value!r}")
+    return float(value)
+
+
+def _positive(name: str, value: Any) -> float:  # noqa: ANN401 - the check is the point
+    if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+        raise ConfigError(f"`{name}` must be a number above 0, not {value!r}")
+    return float(value)

@@ -1,0 +1,271 @@
+"""The blocking model."""
+
+from __future__ import annotations
+
+import contextvars
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from itertools import islice
+from threading import BoundedSemaphore, Lock
+from types import TracebackType
+from typing import Any, Self, TypeVar, cast, overload
+
+from yesno.engine.core import SINGLE, Core, Spent, requests_of
+from yesno.errors import DeadlineExceeded, YesnoError
+from yesno.evidence import Reply
+from yesno.flow import Ask, Flow, run
+from yesno.messages import InputLike
+from yesno.providers.base import Payload, Provider, Task
+from yesno.questions import Answer, Outcome, Question, Refusal, Undecided
+from yesno.request import DecisionRequest, Parameters, Questions
+from yesno.response import DecisionResponse, Failure, unwrapped
+
+__all__ = ["DecisionModel"]
+
+A = TypeVar("A", bound=Answer)
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class DecisionModel(Core):
+    """Any LLM API as a model that answers typed questions with probabilities.
+
+    Args:
+        model: `provider:model`, such as `openai:gpt-5.4-mini`, `local`, or a provider object; by default
+            `YESNO_MODEL`, else `local`.
+        base_url: Address of an OpenAI-compatible server.
+        api_key: By default the vendor's own environment variable.
+        template: Name of a shipped template set, a folder of your own, or a `TemplateSet`.
+        min_label_mass: Least probability (0..1) on the offered labels for an answer; below it a question is
+            asked a second time and then `Undecided`.
+        timeout_s: Seconds that a decision may take, retries included.
+        concurrency: Most requests under way at once.
+        retry: When to try again.
+        listeners: Who is told of requests, responses and errors.
+        options: Passed on to the provider.
+
+    Safe to share between threads. Use it as a context manager, or `close` it.
+
+    Raises:
+        ConfigError: The provider or template set is unknown, or a setting is missing or impossible.
+    """
+
+    def __init__(self, model: str | Provider | None = None, **settings: Any) -> None:
+        super().__init__(model, **settings)
+        self._gate = BoundedSemaphore(self.concurrency)
+        self._pools: dict[str, ThreadPoolExecutor] = {}
+        self._lock = Lock()
+
+    @overload
+    def decide(
+        self, input: DecisionRequest, questions: None = None, *, parameters: Parameters | None = None
+    ) -> DecisionResponse: ...
+    @overload
+    def decide(
+        self, input: InputLike, questions: Question[A], *, parameters: Parameters | None = None
+    ) -> A: ...
+    @overload
+    def decide(
+        self, input: InputLike, questions: Questions, *, parameters: Parameters | None = None
+    ) -> DecisionResponse: ...
+    def decide(
+        self,
+        input: InputLike | DecisionRequest,
+        questions: Question[Any] | Questions | None = None,
+        *,
+        parameters: Parameters | None = None,
+    ) -> Any:
+        """Answer one question, or several named ones, about an input.
+
+        Args:
+            input: A text, a mapping of plain values, a list of messages, or a whole `DecisionRequest`.
+            questions: One question, or a mapping of names to questions.
+            parameters: Settings for this call.
+
+        Returns:
+            The answer to one question; for several a `DecisionResponse` that holds an answer, a `Refusal`
+            or an `Undecided` under each name.
+
+        Raises:
+            QuestionError: The input or a question cannot be asked.
+            Refused, UndecidedError: One question was asked and there is no answer.
+            ProviderError: The provider failed, after retries.
+            DeadlineExceeded: `timeout_s` passed.
+        """
+        response = self._decide(self.request(input, questions, parameters))
+        return unwrapped(response.outcome(SINGLE)) if isinstance(questions, Question) else response
+
+    def run(self, flow: Flow[T]) -> T:
+        """Run a flow to its end and return its result."""
+        return run(flow, self._answer_all)
+
+    @overload
+    def map(
+        self, inputs: Iterable[InputLike], questions: Question[A], *, concurrency: int | None = None
+    ) -> Iterator[A | Refusal | Undecided | Failure]: ...
+    @overload
+    def map(
+        self, inputs: Iterable[InputLike], questions: Questions, *, concurrency: int | None = None
+    ) -> Iterator[DecisionResponse | Failure]: ...
+    def map(
+        self,
+        inputs: Iterable[InputLike],
+        questions: Question[Any] | Questions,
+        *,
+        concurrency: int | None = None,
+    ) -> Iterator[Any]:
+        """Answer the same question, or questions, about each of many inputs, in their order.
+
+        Takes inputs from any iterable as it goes and holds at most twice `concurrency` of them. Yields an
+        outcome for each; what goes wrong with one item is its `Failure`, and the others go on.
+        """
+        width = concurrency or self.concurrency
+        pool = self._pool("items", width)
+        pending: deque[Future[Any]] = deque()
+        items = iter(inputs)
+        try:
+            pending.extend(
+                self._submit(pool, self._item, item, questions) for item in islice(items, 2 * width)
+            )
+            while pending:
+                yield pending.popleft().result()
+                pending.extend(self._submit(pool, self._item, item, questions) for item in islice(items, 1))
+        finally:
+            for future in pending:
+                future.cancel()
+
+    def close(self) -> None:
+        """Release threads, connections and an embedded model."""
+        with self._lock:
+            pools, self._pools = list(self._pools.values()), {}
+        for pool in pools:
+            pool.shutdown(wait=True, cancel_futures=True)
+        self.provider.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _item(
+        self, given: InputLike, questions: Question[Any] | Questions
+    ) -> Outcome | DecisionResponse | Failure:
+        try:
+            response = self._decide(self.request(given, questions, None))
+        except YesnoError as error:
+            return Failure(error)
+        return response.outcome(SINGLE) if isinstance(questions, Question) else response
+
+    def _answer_all(self, asks: Sequence[Ask]) -> Sequence[Outcome]:
+        outcomes: dict[int, Outcome] = {}
+        grouped = requests_of(asks)
+        responses = self._each("flows", self._decide, [self.request(r, None, None) for r, _ in grouped])
+        for (_, places), response in zip(grouped, responses, strict=True):
+            for place in places:
+                outcomes[place] = response.outcome(f"{SINGLE}_{place}")
+        return [outcomes[place] for place in range(len(asks))]
+
+    def _decide(self, request: DecisionRequest) -> DecisionResponse:
+        call = self.call(request)
+        try:
+            self.check(request)
+            response = self.validated(request, self._respond(request))
+        except Exception as error:
+            self.tell_error(call, error)
+            raise
+        self.tell_response(call, response)
+        return response
+
+    def _respond(self, request: DecisionRequest) -> DecisionResponse:
+        timeout = request.parameters.timeout_s
+        deadline = None if timeout is None else time.monotonic() + timeout
+        if self.is_native():
+            return self.native_response(request, self._send(self.native_task(request), deadline))
+        spent = Spent()
+        questions = list(request.questions.values())
+        outcomes = self._each("questions", lambda q: self._answer(q, request, spent, deadline), questions)
+        named: Mapping[str, Outcome] = dict(zip(request.questions, outcomes, strict=True))
+        return self.response(request, named, spent)
+
+    def _answer(
+        self, question: Question[Any], request: DecisionRequest, spent: Spent, deadline: float | None
+    ) -> Outcome:
+        conversation = self.conversation(question, request)
+        try:
+            tasks = next(conversation)
+            while True:
+                replies = self._each("requests", lambda task: self._send(task, deadline), tasks)
+                with self._lock:
+                    for reply in replies:
+                        spent.add(reply)
+                tasks = conversation.send(replies)
+        except StopIteration as stop:
+            return cast("Outcome", stop.value)
+
+    def _send(self, task: Task, deadline: float | None) -> Reply:
+        foreseen = self.foreseen(task)
+        if foreseen is not None:
+            return foreseen
+        payload = self.provider.build(task)
+        changes = 0
+        while True:
+            try:
+                reply = self.retry.call(partial(self._send_once, payload, deadline))
+                return self.provider.parse(task, reply)
+            except YesnoError as error:
+                adapted = self.adapted(payload, error, changes)
+                if adapted is None:
+                    without = self.without_logprobs(getattr(task, "model_name", ""), error)
+                    if without is None:
+                        raise
+                    return without
+                payload, changes = adapted, changes + 1
+
+    def _send_once(self, payload: Payload, deadline: float | None) -> Payload:
+        with self._gate:
+            left = None if deadline is None else deadline - time.monotonic()
+            if left is not None and left <= 0:
+                raise DeadlineExceeded(
+                    "the decision took longer than its timeout; raise `timeout_s` or ask less at once"
+                )
+            try:
+                return self.provider.send(payload, timeout_s=left)
+            except Exception as error:
+                known = self.known(error)
+                if deadline is not None and time.monotonic() >= deadline:
+                    raise DeadlineExceeded(
+                        "the decision took longer than its timeout; raise `timeout_s`"
+                    ) from error
+                if known is error:
+                    raise
+                raise known from error
+
+    def _each(self, level: str, work: Callable[[T], R], items: Sequence[T]) -> list[R]:
+        """Do the same for all items at once; the first failure, in their order, is raised."""
+        if len(items) == 1:
+            return [work(items[0])]
+        pool = self._pool(level, self.concurrency)
+        futures = [self._submit(pool, work, item) for item in items]
+        try:
+            return [future.result() for future in futures]
+        finally:
+            for future in futures:
+                future.cancel()
+
+    def _pool(self, level: str, width: int) -> ThreadPoolExecutor:
+        # one pool per level: a thread that waits for others must never hold a place that they need
+        key = f"{level}-{width}"
+        with self._lock:
+            if key not in self._pools:
+                self._pools[key] = ThreadPoolExecutor(max_workers=width, thread_name_prefix=f"yesno-{level}")
+            return self._pools[key]
+
+    @staticmethod
+    def _submit(pool: ThreadPoolExecutor, work: Callable[..., R], *arguments: Any) -> Future[R]:
+        return pool.submit(contextvars.copy_context().run, work, *arguments)

@@ -1,0 +1,144 @@
+"""Every error yesno raises on purpose.
+
+YesnoError
+├── QuestionError            the question or the input cannot be asked as written (fix the code)
+├── AnswerError              an answer was built, or is read, in a way it does not allow
+│   └── NoProbabilities      the answer carries no probabilities to compute from
+├── ConfigError              a setting, key, extra or model is missing      (fix the environment)
+│   └── ModelFileError       a model file cannot be fetched, stored or trusted
+├── NoAnswer                 the question was asked, and there is no answer to give
+│   ├── Refused              the provider declined it
+│   └── UndecidedError       the reply does not carry enough evidence
+├── DeadlineExceeded         the decision took longer than `timeout_s`
+└── ProviderError            the other side failed, or said nonsense
+    ├── ProviderUnavailable  timeout, 408, 409, 429, 5xx or no connection; `retryable` is True
+    ├── ProviderRejected     another 4xx: the same request fails again
+    ├── UnreadableReply      a success status, but not the documented shape
+    ├── InvalidResponse      an answer does not fit its question
+    └── AsyncUnsupported     the provider has no asynchronous form
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = [
+    "AnswerError",
+    "AsyncUnsupported",
+    "ConfigError",
+    "DeadlineExceeded",
+    "InvalidResponse",
+    "ModelFileError",
+    "NoAnswer",
+    "NoProbabilities",
+    "ProviderError",
+    "ProviderRejected",
+    "ProviderUnavailable",
+    "QuestionError",
+    "Refused",
+    "UndecidedError",
+    "UnreadableReply",
+    "YesnoError",
+]
+
+
+class YesnoError(Exception):
+    """Base of every error yesno raises on purpose."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Keyword-only arguments break the default, and process pools pickle every error.
+        return (_rebuild, (type(self), self.args, self.__dict__))
+
+
+def _rebuild(cls: type[YesnoError], args: tuple[Any, ...], state: dict[str, Any]) -> YesnoError:
+    error = cls.__new__(cls, *args)
+    error.args = args
+    error.__dict__.update(state)
+    return error
+
+
+class QuestionError(YesnoError, ValueError):
+    """The question or the input cannot be asked as written."""
+
+
+class AnswerError(YesnoError, ValueError):
+    """An answer was built, or is read, in a way it does not allow."""
+
+
+class NoProbabilities(AnswerError):
+    """The answer carries no probabilities to compute from."""
+
+
+class ConfigError(YesnoError):
+    """A setting, key, extra or model is missing or impossible."""
+
+
+class ModelFileError(ConfigError):
+    """A model file cannot be fetched, stored or trusted."""
+
+
+class NoAnswer(YesnoError):
+    """The question was asked and there is no answer; `outcome` says why."""
+
+    def __init__(self, message: str, *, outcome: Any = None) -> None:  # noqa: ANN401 - set in a room above
+        super().__init__(message)
+        self.outcome = outcome
+
+
+class Refused(NoAnswer):
+    """The provider declined the question."""
+
+
+class UndecidedError(NoAnswer):
+    """The reply does not carry enough evidence for an answer."""
+
+
+class DeadlineExceeded(YesnoError, TimeoutError):
+    """The decision, retries included, took longer than `timeout_s` seconds."""
+
+
+class ProviderError(YesnoError):
+    """A provider call did not yield an answer."""
+
+    retryable: bool = False
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        provider: str,
+        status: int | None = None,
+        request_id: str | None = None,
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.provider = provider
+        self.status = status
+        self.request_id = request_id
+        self.retry_after = retry_after
+
+
+class ProviderUnavailable(ProviderError):
+    """Timeout, 408, 409, 429, 5xx or no connection; trying again may help."""
+
+    retryable = True
+
+
+class ProviderRejected(ProviderError):
+    """A 4xx that a retry cannot fix; `param` is the parameter it names, if any."""
+
+    def __init__(self, message: str, *, param: str | None = None, **fields: Any) -> None:
+        super().__init__(message, **fields)
+        self.param = param
+
+
+class UnreadableReply(ProviderError):
+    """A success status, but not the shape the provider documents."""
+
+
+class InvalidResponse(ProviderError):
+    """An answer does not fit the question it is for."""
+
+
+class AsyncUnsupported(ProviderError):
+    """The provider has no asynchronous form; use `DecisionModel`."""

@@ -1,0 +1,104 @@
+"""What a provider can tell us, before anyone interprets it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from yesno.questions import Answer, Refusal
+
+__all__ = [
+    "Candidate",
+    "Completion",
+    "Evidence",
+    "Finish",
+    "NativeAnswers",
+    "NoEvidence",
+    "Position",
+    "Reply",
+    "Usage",
+]
+
+Finish: TypeAlias = Literal["stop", "length", "content_filter", "refusal", "tool_calls", "other"]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One token the model could have written at a position."""
+
+    token: str
+    logprob: float | None
+    """Natural logarithm of its probability; None when the server sent null."""
+    data: bytes | None = None
+    """The token's bytes, when the server sent them."""
+    id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """One generated token with the alternatives the server listed for it."""
+
+    chosen: Candidate
+    top: tuple[Candidate, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """A text reply as the server sent it, in one shape for all servers."""
+
+    text: str | None
+    """The final content, without a reasoning span; None when there is none."""
+    positions: tuple[Position, ...] | None = None
+    """The generated tokens in order, a reasoning span included; None without log-probabilities."""
+    finish: Finish = "stop"
+    refusal: str | None = None
+    """The provider's own refusal text or category."""
+    lossy: bool = False
+    """Alternatives came as a table keyed by text, so tokens with equal text collapsed."""
+
+
+@dataclass(frozen=True, slots=True)
+class NativeAnswers:
+    """Answers that came ready from a decision endpoint, by question name."""
+
+    answers: Mapping[str, Answer | Refusal]
+
+
+@dataclass(frozen=True, slots=True)
+class NoEvidence:
+    """The provider cannot give what was asked for, and said so."""
+
+    reason: str
+
+
+Evidence: TypeAlias = Completion | NativeAnswers | NoEvidence
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens and requests spent; adding two usages adds their fields."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    """Part of `input_tokens` that a prompt cache served."""
+    requests: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.cached_tokens + other.cached_tokens,
+            self.requests + other.requests,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What one request brought back."""
+
+    evidence: Evidence
+    model: str | None = None
+    """The model name that the server reports."""
+    usage: Usage = field(default_factory=Usage)

@@ -1,0 +1,54 @@
+"""One file per hosted API; nothing here is imported until it is named."""
+
+from __future__ import annotations
+
+import difflib
+from importlib import import_module
+from typing import Any
+
+from yesno.errors import ConfigError
+from yesno.providers.base import Provider
+
+__all__ = ["PROVIDERS", "load_provider"]
+
+PROVIDERS: dict[str, str] = {
+    "fake": "yesno.providers.fake:FakeProvider",
+    "local": "yesno.providers.local:LocalProvider",
+    "openai": "yesno.providers.openai_chat:OpenAIChat",
+    "openai-compatible": "yesno.providers.openai_compatible:OpenAICompatible",
+}
+"""Name -> `module:class`. A provider is one file, one line here and one contract test."""
+
+
+def load_provider(spec: str, **options: Any) -> Provider:
+    """Make the provider that a spec `name:model` names.
+
+    Args:
+        spec: Such as `openai:gpt-5.4-mini`, `local` or `openai-compatible:qwen3`.
+        options: Passed on to the provider; None means not given.
+
+    Raises:
+        ConfigError: The provider is unknown, or does not take an option.
+    """
+    name, _, model = spec.partition(":")
+    if name not in PROVIDERS:
+        raise ConfigError(_unknown(spec, name))
+    module, _, attribute = PROVIDERS[name].partition(":")
+    kind = getattr(import_module(module), attribute)
+    given = {key: value for key, value in options.items() if value is not None}
+    if model:
+        given["model"] = model
+    try:
+        provider: Provider = kind(**given)
+    except TypeError as error:
+        raise ConfigError(f"provider {name!r} cannot be set up like this: {error}") from error
+    return provider
+
+
+def _unknown(spec: str, name: str) -> str:
+    known = ", ".join(sorted(PROVIDERS))
+    if ":" not in spec and name.startswith(("gpt-", "o1", "o3", "o4", "chatgpt")):
+        return f"{spec!r} names a model without its provider; did you mean 'openai:{spec}'?"
+    close = difflib.get_close_matches(name, PROVIDERS, n=1)
+    hint = f"did you mean {close[0]!r}? " if close else ""
+    return f"there is no provider {name!r}; {hint}known are {known}. A model is named as 'provider:model'"

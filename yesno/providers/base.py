@@ -1,0 +1,96 @@
+"""The contract between the engine and one hosted API."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, TypeAlias
+
+from yesno.errors import AsyncUnsupported, ProviderError
+from yesno.evidence import Reply
+from yesno.providers.profiles import Profile
+from yesno.request import DecisionRequest
+
+__all__ = ["NativeTask", "Payload", "PromptTask", "Provider", "Task", "Turn"]
+
+Payload: TypeAlias = Mapping[str, Any]
+"""A JSON object exactly as it travels on the wire."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One message of a prompt."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class PromptTask:
+    """A rendered prompt whose answer token is to be read."""
+
+    turns: tuple[Turn, ...]
+    """Ends with the user's turn, or with an assistant's turn to be continued (prefill)."""
+    model_name: str
+    max_tokens: int
+    """Output tokens to ask for."""
+
+
+@dataclass(frozen=True, slots=True)
+class NativeTask:
+    """A whole request for a decision endpoint."""
+
+    request: DecisionRequest
+    model_name: str
+
+
+Task: TypeAlias = PromptTask | NativeTask
+
+
+class Provider:
+    """One hosted API. `build`, `parse`, `classify` and `adapt` are pure; `send` and `asend` do the I/O.
+
+    Subclasses override what they need. A provider without `asend` works in `DecisionModel` only.
+    """
+
+    name: ClassVar[str] = "other"
+    model: str = ""
+    """The model asked for when a request names none."""
+    profile: Profile = Profile()
+
+    def build(self, task: Task) -> Payload:
+        """Turn a task into the JSON body to send."""
+        raise NotImplementedError
+
+    def parse(self, task: Task, reply: Payload) -> Reply:
+        """Turn the JSON body that came back into evidence.
+
+        Raises:
+            UnreadableReply: The body has not the documented shape.
+        """
+        raise NotImplementedError
+
+    def classify(self, error: Exception) -> ProviderError | None:
+        """Name an error that `send` or `asend` raised; None when it is not this API's."""
+        return error if isinstance(error, ProviderError) else None
+
+    def adapt(self, payload: Payload, error: ProviderError) -> Payload | None:
+        """Return the payload without what a 400 complains about, once; None when nothing helps."""
+        return None
+
+    def send(self, payload: Payload, *, timeout_s: float | None = None) -> Payload:
+        """Send one body and return the body that comes back, within `timeout_s` seconds if it can."""
+        raise NotImplementedError
+
+    async def asend(self, payload: Payload) -> Payload:
+        """Do what `send` does, awaited."""
+        raise AsyncUnsupported(
+            f"provider {self.name!r} has no asynchronous form; use DecisionModel", provider=self.name
+        )
+
+    def close(self) -> None:
+        """Release connections and processes; calling it twice is fine."""
+
+    async def aclose(self) -> None:
+        """Do what `close` does, awaited."""
+        self.close()

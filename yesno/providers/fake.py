@@ -1,0 +1,158 @@
+"""A scripted provider for tests, examples and offline work. It sends nothing anywhere."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import cycle
+from typing import Any, ClassVar, TypeAlias
+
+from yesno.errors import ConfigError, ProviderError, UnreadableReply
+from yesno.evidence import NativeAnswers, Reply, Usage
+from yesno.providers.base import NativeTask, Payload, PromptTask, Provider, Task
+from yesno.providers.profiles import Profile
+from yesno.questions import Answer, Refusal
+from yesno.wire.completion import completion_from
+
+__all__ = ["FakeProvider", "Script"]
+
+Tokens: TypeAlias = Mapping[str, float]
+"""Token -> probability (0..1) at the answer position."""
+Script: TypeAlias = Tokens | Mapping[str, Answer | Refusal] | Exception
+"""What one request brings back: token probabilities, ready answers by question name, or an error."""
+
+_FINISHES = {"refusal", "content_filter", "tool_calls", "length"}
+
+
+class FakeProvider(Provider):
+    """Answers from a script, in the shapes that real providers use.
+
+    Args:
+        script: One reply for all requests; a sequence of replies, repeated from its start; or a function
+            from the last user message (or the request, for ready answers) to a reply.
+        model: The model name to report.
+        native: Replies are ready answers, as a decision endpoint gives.
+
+    Token probabilities become a Chat Completions reply and are read like a real one: what is missing to 1
+    is unseen, and the first token is the one that was written.
+    """
+
+    name: ClassVar[str] = "fake"
+
+    def __init__(
+        self,
+        script: Script | Sequence[Script] | Callable[[Any], Script] | None = None,
+        *,
+        model: str = "fake",
+        native: bool = False,
+    ) -> None:
+        self.model = model
+        self.profile = Profile(strategies=("native",) if native else ("logprobs",), source="scripted")
+        self.requests: list[Payload] = []
+        """The payloads sent so far."""
+        self._script = _player({"Yes": 0.8, "No": 0.2} if script is None else script)
+
+    def build(self, task: Task) -> Payload:
+        """Return the messages, or the named questions, as a JSON body."""
+        match task:
+            case PromptTask():
+                messages = [{"role": turn.role, "content": turn.content} for turn in task.turns]
+                return {"model": task.model_name, "messages": messages, "max_tokens": task.max_tokens}
+            case NativeTask():
+                return {"model": task.model_name, "questions": list(task.request.questions)}
+
+    def send(self, payload: Payload, *, timeout_s: float | None = None) -> Payload:
+        """Play the next reply of the script, or raise the next error."""
+        self.requests.append(payload)
+        messages = payload.get("messages")
+        reply = self._script(messages[-1]["content"] if messages else payload)
+        if isinstance(reply, Exception):
+            raise reply
+        if "questions" in payload:
+            return {"answers": reply, "model": payload["model"]}
+        return reply if "choices" in reply else chat_reply(reply, model=payload["model"])
+
+    async def asend(self, payload: Payload) -> Payload:
+        """Do what `send` does, awaited."""
+        return self.send(payload)
+
+    def parse(self, task: Task, reply: Payload) -> Reply:
+        """Read the scripted reply."""
+        if isinstance(task, NativeTask):
+            return Reply(NativeAnswers(reply["answers"]), model=reply["model"], usage=Usage(requests=1))
+        try:
+            usage = reply.get("usage") or {}
+            return Reply(
+                completion_from(reply),
+                model=reply.get("model"),
+                usage=Usage(usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0), requests=1),
+            )
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+            raise UnreadableReply(
+                f"the scripted reply has no readable shape: {error!r}", provider=self.name
+            ) from error
+
+    def classify(self, error: Exception) -> ProviderError | None:
+        """Pass on the errors that the script raises."""
+        return error if isinstance(error, ProviderError) else None
+
+
+def chat_reply(tokens: Tokens, *, model: str = "fake") -> dict[str, Any]:
+    """Return a Chat Completions reply whose answer position lists these token probabilities.
+
+    A key of the form `<refusal>`, `<content_filter>`, `<tool_calls>` or `<length>` makes the reply end
+    that way instead.
+    """
+    for token in tokens:
+        finish = token.strip("<>")
+        if token.startswith("<") and finish in _FINISHES:
+            return _ended(finish, model)
+    entries = [
+        {"token": token, "bytes": list(token.encode()), "logprob": math.log(p) if p > 0 else -9999.0}
+        for token, p in tokens.items()
+    ]
+    written = entries[0]["token"]
+    return {
+        "object": "chat.completion",
+        "model": model,
+        "choices": [
+            {
+                "index": 0,
+                "finish_reason": "stop",
+                "message": {"role": "assistant", "content": written, "refusal": None},
+                "logprobs": {"content": [{**entries[0], "top_logprobs": entries}]},
+            }
+        ],
+        "usage": {"prompt_tokens": 0, "completion_tokens": 1, "total_tokens": 1},
+    }
+
+
+def _ended(finish: str, model: str) -> dict[str, Any]:
+    refusal = "I can't help with that." if finish == "refusal" else None
+    return {
+        "object": "chat.completion",
+        "model": model,
+        "choices": [
+            {
+                "index": 0,
+                "finish_reason": "stop" if finish == "refusal" else finish,
+                "message": {"role": "assistant", "content": None, "refusal": refusal},
+                "logprobs": None,
+            }
+        ],
+        "usage": {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0},
+    }
+
+
+def _player(script: Any) -> Callable[[Any], Any]:  # noqa: ANN401 - any of the forms of a script
+    if callable(script):
+        return script  # type: ignore[no-any-return]  # checked when it is played
+    if isinstance(script, Mapping | Exception):
+        return lambda _: script
+    replies: Iterator[Any] = cycle(script)
+    try:
+        first = next(replies)
+    except StopIteration:
+        raise ConfigError("the script of a fake provider is empty; give it at least one reply") from None
+    rest = iter([first])
+    return lambda _: next(rest, None) or next(replies)

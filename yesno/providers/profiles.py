@@ -1,0 +1,76 @@
+"""Facts about models and hosts, as data.
+
+A row is a default for a probe, not a truth: a reply that says otherwise wins and is remembered
+for the life of the provider object.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+__all__ = ["PROFILES", "Profile", "profile_for"]
+
+Strategy: TypeAlias = Literal["native", "logprobs"]
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What a model on a host accepts and returns."""
+
+    strategies: tuple[Strategy, ...] = ("logprobs",)
+    """Ways to get a probability, best first."""
+    top_logprobs: int = 20
+    """Alternatives per position to ask for (at most 20 on most hosts; openai 3.57.0, chat parameters; 2026-11)."""
+    temperature: float = 1.0
+    """Hosts differ in whether they scale log-probabilities by it (standardcompletions/rfcs issue 11; 2026-11);
+    1 leaves them as they are everywhere, 0 is for hosts known to report them unscaled. The answer position's
+    probabilities are read, so what is sampled does not matter."""
+    cap_name: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    min_tokens: int = 1
+    """Smallest output cap the host accepts."""
+    refuses: frozenset[str] = frozenset()
+    """Request fields that are left out."""
+    effort: str | None = None
+    """`reasoning_effort` without which the model hides log-probabilities."""
+    template: str = "default"
+    """The template set that measured best."""
+    concurrency: int = 32
+    """Requests worth having under way at once."""
+    timeout_s: float | None = 60.0
+    """Seconds that a decision may take unless the caller says otherwise; None for no limit."""
+    prefill: bool = False
+    """A last assistant turn is continued."""
+    source: str = ""
+    date: str = ""
+
+
+_OPENAI_SOURCE = "pydantic-ai profiles/openai.py; openai 3.57.0 deprecation notes"
+
+
+def _openai(**facts: Any) -> Profile:
+    return Profile(
+        temperature=0.0, cap_name="max_completion_tokens", source=_OPENAI_SOURCE, date="2026-11", **facts
+    )
+
+
+PROFILES: dict[str, tuple[tuple[str, Profile], ...]] = {
+    "openai": (
+        ("", _openai()),
+        ("gpt-4", Profile(temperature=0.0, source=_OPENAI_SOURCE, date="2026-11")),
+        ("gpt-5.1", _openai(effort="none")),
+        ("gpt-5.2", _openai(effort="none")),
+        ("gpt-5.3", _openai(effort="none")),
+        ("gpt-5.4", _openai(effort="none")),
+        ("gpt-5.5", _openai(effort="none")),
+        ("gpt-5.6", _openai(effort="none")),
+        ("gpt-6-luna", _openai(effort="none")),
+    ),
+}
+"""Provider -> rows of a model-name prefix and its facts; the longest prefix wins."""
+
+
+def profile_for(provider: str, model: str) -> Profile:
+    """Return the row for a model: the longest matching prefix among the provider's rows."""
+    rows = [(prefix, row) for prefix, row in PROFILES.get(provider, ()) if model.startswith(prefix)]
+    return max(rows, key=lambda item: len(item[0]))[1] if rows else Profile()

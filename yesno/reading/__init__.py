@@ -1,0 +1,1 @@
+"""From evidence to probabilities of labels: pure arithmetic."""

@@ -1,0 +1,116 @@
+"""From readings to answers of the type that a question asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypedDict
+
+from yesno._frozen import FrozenDict
+from yesno.questions import (
+    Answer,
+    Attempt,
+    Choice,
+    ChoiceAnswer,
+    Method,
+    Scale,
+    ScaleAnswer,
+    YesNo,
+    YesNoAnswer,
+)
+from yesno.questions.base import confidence_of
+from yesno.reading.intervals import mean_bounds
+from yesno.reading.outcome import Reading
+
+__all__ = ["choice_answer", "make_answer", "number_bounds"]
+
+
+class _Origin(TypedDict):
+    label_mass: float
+    method: Method
+    flags: tuple[str, ...]
+    attempts: tuple[Attempt, ...]
+    template: str | None
+
+
+def make_answer(
+    question: YesNo | Choice | Scale,
+    reading: Reading,
+    *,
+    attempts: Sequence[Attempt] = (),
+    template: str | None = None,
+) -> Answer:
+    """Turn a reading of a question's labels into its answer.
+
+    The labels are yes and no; the options in order, then the way out if there is one; or the levels in order.
+    """
+    origin = _Origin(
+        label_mass=reading.label_mass,
+        method="logprobs",
+        flags=reading.flags,
+        attempts=tuple(attempts),
+        template=template,
+    )
+    match question:
+        case YesNo():
+            names = ("yes", "no")
+            return YesNoAnswer(
+                reading.probabilities[0],
+                raw=reading.probabilities[0],
+                low=reading.low[0],
+                high=reading.high[0],
+                missing=tuple(names[i] for i in reading.missing),
+                **origin,
+            )
+        case Choice():
+            return choice_answer(question, reading, origin)
+        case Scale():
+            return _scale_answer(question, reading, origin)
+
+
+def choice_answer(question: Choice, reading: Reading, origin: Any) -> ChoiceAnswer:  # noqa: ANN401 - keyword arguments
+    """Turn a reading over the options (and the way out, last) into an answer."""
+    names = list(question.options)
+    everything = names if question.none is None else [*names, question.none]
+    best = max(range(len(everything)), key=reading.probabilities.__getitem__)
+    shares = dict(zip(names, reading.probabilities, strict=False))
+    return ChoiceAnswer(
+        everything[best],
+        FrozenDict(shares),
+        confidence=confidence_of(reading.probabilities),
+        options=tuple(names),
+        none_probability=None if question.none is None else reading.probabilities[-1],
+        raw=FrozenDict(shares),
+        bounds=FrozenDict({name: (reading.low[i], reading.high[i]) for i, name in enumerate(names)}),
+        low=reading.low[best],
+        high=reading.high[best],
+        missing=tuple(everything[i] for i in reading.missing),
+        **_with_flag(origin, "padded_option", any(name != name.strip() for name in names)),
+    )
+
+
+def _scale_answer(question: Scale, reading: Reading, origin: _Origin) -> ScaleAnswer:
+    low, high = mean_bounds(reading)
+    mean = sum(i * p for i, p in enumerate(reading.probabilities))
+    return ScaleAnswer(
+        mean,
+        reading.probabilities,
+        confidence=confidence_of(reading.probabilities),
+        raw=reading.probabilities,
+        low=min(low, mean),
+        high=max(high, mean),
+        missing=tuple(question.levels[i] for i in reading.missing),
+        **origin,
+    )
+
+
+def number_bounds(
+    question: YesNo | Choice | Scale, reading: Reading | None
+) -> tuple[float | None, float | None]:
+    """Return the bounds that even a reading too weak for an answer gives; None where it gives none."""
+    if reading is None or not isinstance(question, YesNo):
+        return None, None
+    return reading.low[0], reading.high[0]
+
+
+def _with_flag(origin: Any, flag: str, present: bool) -> Any:  # noqa: ANN401, FBT001 - keyword arguments
+    return {**origin, "flags": (*origin["flags"], flag)} if present else origin

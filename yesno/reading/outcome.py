@@ -1,0 +1,48 @@
+"""What the reading room hands on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+__all__ = ["Declined", "Reading", "Unread"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Probabilities of all labels, in the order of the labels."""
+
+    probabilities: tuple[float, ...]
+    """Share (0..1) of each label; sums to 1 within 1e-9."""
+    low: tuple[float, ...]
+    """Least share that the evidence allows for each."""
+    high: tuple[float, ...]
+    """Greatest share that the evidence allows for each."""
+    mass: tuple[float, ...]
+    """Probability seen on each label, not renormalised."""
+    spare: tuple[float, ...]
+    """Unseen probability that could belong to each label."""
+    unseen: float
+    """Unseen probability in all; no two labels can both have it."""
+    label_mass: float
+    """Probability (0..1) seen on labels at all, times that of the path to the answer."""
+    missing: tuple[int, ...] = ()
+    """Labels that the reply did not list with a usable value."""
+    flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """The reply holds no distribution over the labels."""
+
+    reason: str
+    reading: Reading | None = None
+    """What little there is, when the label mass is low."""
+
+
+@dataclass(frozen=True, slots=True)
+class Declined:
+    """The provider declined to answer."""
+
+    reason: Literal["refusal", "content_filter"]
+    category: str | None = None

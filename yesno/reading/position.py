@@ -1,0 +1,134 @@
+"""Where in a reply the answer begins."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from yesno.evidence import Completion, Position
+from yesno.reading.tokens import data_of, is_mark, is_special, is_undecodable, reading_text
+
+__all__ = ["Start", "find_start"]
+
+_REASONING = re.compile(r"\s*(?:<(think|thinking|thought|reasoning)>|(\[THINK\]))", re.IGNORECASE)
+ANSWER_FIELDS = ("answer", "score", "label", "choice", "value", "rating")
+"""Fields that may hold the answer of a JSON reply, the first present wins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """The answer begins `skip` bytes into the token at `index`."""
+
+    index: int
+    skip: int = 0
+    path: float = 1.0
+    """Probability (0..1) of the marks that were passed on the way."""
+
+
+def find_start(
+    completion: Completion, positions: Sequence[Position], *, answers_at: Callable[[Start], bool]
+) -> Start | str:
+    """Return where the answer begins, or a word for why it cannot be found.
+
+    Args:
+        completion: The reply.
+        positions: Its tokens.
+        answers_at: Whether most of the probability at a place is on labels; a mark that was written there
+            all the same (the reply is a sample) is then not passed over.
+    """
+    pieces = [data_of(position.chosen) for position in positions]
+    while pieces and is_special(reading_text(pieces[-1])):
+        pieces.pop()
+    written = b"".join(pieces)
+    text = completion.text or ""
+    if any(is_undecodable(position.chosen) for position in positions):
+        return "undecodable_tokens"
+    offset = _content_offset(text, written)
+    if isinstance(offset, str):
+        return offset
+    content = written[offset:].decode("utf-8", "replace")
+    value = _json_value(content)
+    if value is not None:
+        return _locate(pieces, offset + len(content[:value].encode()))
+    start = _locate(pieces, offset)
+    if start.index < len(pieces) and not pieces[start.index][: start.skip].strip():
+        start = Start(start.index)
+    return _after_marks(positions, pieces, start, answers_at)
+
+
+def _content_offset(text: str, written: bytes) -> int | str:
+    visible = text.strip()
+    opened = _REASONING.match(written.decode("utf-8", "replace"))
+    if opened:
+        tag = opened[1] or "THINK"
+        close = f"</{tag}>" if opened[1] else "[/THINK]"
+        end = written.lower().rfind(close.lower().encode())
+        if end < 0:
+            return "reasoning_unfinished"
+        after = end + len(close)
+        found = written.rfind(visible.encode()) if visible else after
+        return max(after, found)
+    if not visible:
+        return "empty"
+    found = written.rfind(visible.encode())
+    if found >= 0:
+        return found
+    return 0 if visible.encode().startswith(written.strip()) and written.strip() else "misaligned"
+
+
+def _locate(pieces: Sequence[bytes], offset: int) -> Start:
+    position = 0
+    for index, piece in enumerate(pieces):
+        if position + len(piece) > offset:
+            return Start(index, offset - position)
+        position += len(piece)
+    return Start(len(pieces))
+
+
+def _after_marks(
+    positions: Sequence[Position], pieces: Sequence[bytes], start: Start, answers_at: Callable[[Start], bool]
+) -> Start:
+    index, skip, path = start.index, start.skip, start.path
+    while index < len(pieces):
+        text = reading_text(pieces[index][skip:])
+        if not (is_mark(text) or is_special(text)) or answers_at(Start(index, skip)):
+            break
+        logprob = positions[index].chosen.logprob
+        if logprob is not None and -50 < logprob < 0:
+            path *= math.exp(logprob)
+        index, skip = index + 1, 0
+    return Start(index, skip, path)
+
+
+_FENCE = re.compile(r"\s*(?:```[a-zA-Z]*\s*)?(?=\{)")
+_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"\s*:\s*', re.DOTALL)
+
+
+def _json_value(content: str) -> int | None:
+    """Return where the value of the answer field begins, past its quote; None when this is no JSON object."""
+    opening = _FENCE.match(content)
+    if not opening or not content[opening.end() :].startswith("{"):
+        return None
+    values = dict(_fields(content, opening.end() + 1))
+    for name in ANSWER_FIELDS:
+        if name in values:
+            return values[name]
+    return None
+
+
+def _fields(content: str, index: int) -> list[tuple[str, int]]:
+    found: list[tuple[str, int]] = []
+    decoder = json.JSONDecoder()
+    while True:
+        key = _STRING.search(content, index)
+        if key is None or content[index : key.start()].strip(" ,\n\r\t"):
+            return found
+        at = key.end()
+        found.append((key[1], at + 1 if content[at : at + 1] == '"' else at))
+        try:
+            _, index = decoder.raw_decode(content, at)
+        except ValueError:
+            return found

@@ -1,0 +1,55 @@
+"""Settings from the environment: the only place that reads it."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from yesno.errors import ConfigError
+
+__all__ = ["VARIABLES", "Settings"]
+
+VARIABLES: dict[str, str] = {
+    "YESNO_MODEL": "model used when none is named, such as `openai:gpt-5.4-mini`; without it `local`",
+    "YESNO_BASE_URL": "address of an OpenAI-compatible server, such as `http://127.0.0.1:8000/v1`",
+    "YESNO_TEMPLATE": "template set or folder used when none is named",
+    "YESNO_MODELS_DIR": "folder for downloaded model files",
+}
+"""Every variable that yesno reads, besides the vendors' own key variables."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the environment says; an argument always wins over it."""
+
+    model: str = "local"
+    base_url: str | None = None
+    template: str | None = None
+    models_dir: Path | None = None
+    keys: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Names of key variables -> their values, for those that are set."""
+
+    @classmethod
+    def from_env(cls, environ: Mapping[str, str] | None = None) -> Settings:
+        """Read the settings.
+
+        Raises:
+            ConfigError: A variable that begins with `YESNO_` is not one of `VARIABLES`.
+        """
+        env = os.environ if environ is None else environ
+        for name in env:
+            if name.startswith("YESNO_") and name not in VARIABLES:
+                close = difflib.get_close_matches(name, VARIABLES, n=1)
+                hint = f"did you mean {close[0]}?" if close else f"known are {', '.join(sorted(VARIABLES))}"
+                raise ConfigError(f"the environment variable {name} is unknown; {hint}")
+        folder = env.get("YESNO_MODELS_DIR")
+        return cls(
+            model=env.get("YESNO_MODEL") or "local",
+            base_url=env.get("YESNO_BASE_URL") or None,
+            template=env.get("YESNO_TEMPLATE") or None,
+            models_dir=Path(folder) if folder else None,
+            keys={name: value for name, value in env.items() if name.endswith("_API_KEY") and value},
+        )

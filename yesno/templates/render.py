@@ -1,0 +1,148 @@
+"""Render the turns of a prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Literal, TypeAlias
+
+from yesno.errors import ConfigError
+from yesno.messages import Input, freeze_input
+from yesno.questions import Choice, Question, Scale, YesNo
+from yesno.templates.encoding import encode_line, encode_name, encode_text, render_input
+from yesno.templates.sets import FileTemplate
+
+__all__ = ["Row", "Turns", "render_turns", "rows_of"]
+
+Turns: TypeAlias = tuple[tuple[Literal["system", "user", "assistant"], str], ...]
+"""Role and content of each message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One possible answer as the prompt shows it."""
+
+    label: str
+    """What the model is asked to write."""
+    name: str
+    """The option or level, encoded to one line."""
+    description: str | None = None
+    """What it means, encoded to one line; None when that is the name."""
+
+
+def rows_of(question: Question[Any], labels: Sequence[str]) -> tuple[Row, ...]:
+    """Pair a question's possible answers with their labels, in order."""
+    match question:
+        case Choice():
+            names: list[tuple[str, str | None]] = list(question.options.items())
+            if question.none is not None:
+                names.append((question.none, None))
+        case Scale():
+            names = [(level, None) for level in question.levels]
+        case _:
+            names = [(label, None) for label in labels]
+    return tuple(
+        Row(label, encode_name(name), None if text is None or text == name else encode_line(text))
+        for label, (name, text) in zip(labels, names, strict=True)
+    )
+
+
+def render_turns(
+    template: FileTemplate,
+    question: Question[Any],
+    given: Input,
+    rows: tuple[Row, ...],
+    *,
+    strict: bool = False,
+    prefill: bool = False,
+) -> Turns:
+    """Render system, worked examples and question; with `prefill` also the start of the answer.
+
+    Args:
+        template: The file for the question's type.
+        question: The question.
+        given: What it is about.
+        rows: Its possible answers.
+        strict: Insist on the label, for a second try.
+        prefill: The provider continues a last assistant turn.
+    """
+    turns = [*_set_prefix(template), *_example_turns(template, question, rows)]
+    turns.append(
+        ("user", template.render("user", _variables(question, render_input(given), rows, strict=strict)))
+    )
+    if prefill and "prefill" in template.jinja.blocks:
+        start = template.render("prefill", _variables(question, "", rows, strict=strict))
+        if start:
+            turns.append(("assistant", start))
+    return tuple(turns)
+
+
+def _variables(question: Question[Any], given: str, rows: Sequence[Row], *, strict: bool) -> dict[str, Any]:
+    return {
+        "input": given,
+        "question": encode_text(question.text.strip()),
+        "yes_when": _criterion(question, "yes_when"),
+        "no_when": _criterion(question, "no_when"),
+        "rows": rows,
+        "labels": [row.label for row in rows],
+        "strict": strict,
+    }
+
+
+def _criterion(question: Question[Any], name: Literal["yes_when", "no_when"]) -> str | None:
+    if not isinstance(question, YesNo):
+        return None
+    text = question.yes_when if name == "yes_when" else question.no_when
+    return None if text is None else encode_line(text)
+
+
+def _example_turns(
+    template: FileTemplate, question: Question[Any], rows: tuple[Row, ...]
+) -> Iterator[tuple[Literal["user", "assistant"], str]]:
+    examples = question.examples if isinstance(question, YesNo | Choice | Scale) else ()
+    for given, answer in examples:
+        shown = render_input(freeze_input(given))
+        yield "user", template.render("user", _variables(question, shown, rows, strict=False))
+        yield "assistant", rows[_index(question, answer)].label
+
+
+def _index(question: Question[Any], answer: Any) -> int:  # noqa: ANN401 - checked by the question
+    match question:
+        case Choice():
+            names = [*question.options, *([question.none] if question.none is not None else [])]
+            return names.index(answer)
+        case Scale():
+            return question.levels.index(answer)
+        case _:
+            return 0 if answer else 1
+
+
+@lru_cache(maxsize=64)
+def _set_prefix(template: FileTemplate) -> Turns:
+    """Return the turns that are the same for all questions: system text and the set's own examples."""
+    turns: list[tuple[Literal["system", "user", "assistant"], str]] = []
+    system = template.render("system", {})
+    if system:
+        turns.append(("system", system))
+    for example in template.front.get("examples", ()):
+        question, answer = _set_example(template, example)
+        rows = rows_of(question, example["labels"] if "labels" in example else template.front["labels"])
+        shown = render_input(freeze_input(example["input"]))
+        turns.append(("user", template.render("user", _variables(question, shown, rows, strict=False))))
+        turns.append(("assistant", rows[_index(question, answer)].label))
+    return tuple(turns)
+
+
+def _set_example(template: FileTemplate, example: Mapping[str, Any]) -> tuple[Question[Any], Any]:
+    try:
+        text, answer = example["question"], example["answer"]
+        if "options" in example:
+            return Choice(text, example["options"]), answer
+        if "levels" in example:
+            return Scale(text, example["levels"]), answer
+        return YesNo(text), answer
+    except KeyError as error:
+        raise ConfigError(
+            f"template {template.name!r}: an example in its front matter lacks {error}"
+        ) from None

@@ -1,0 +1,140 @@
+"""Template sets: folders of Jinja files with front matter."""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from yesno.errors import ConfigError
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+    from jinja2.sandbox import SandboxedEnvironment
+
+__all__ = ["PROMPTS", "FileTemplate", "TemplateSet", "layer_template"]
+
+BLOCKS = ("system", "user", "prefill", "json")
+_FENCE = "---\n"
+
+
+def _prompts_folder() -> Path:
+    """Return where the shipped templates lie: in the wheel, or beside the package in a checkout."""
+    package = Path(__file__).resolve().parents[1]
+    shipped = package / "_prompts"
+    return shipped if shipped.is_dir() else package.parent / "prompts"
+
+
+PROMPTS = _prompts_folder()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FileTemplate:
+    """One template file."""
+
+    name: str
+    """Set and file, such as `default/yes_no`."""
+    front: Mapping[str, Any]
+    """`version`, `labels`, `languages`, `description`, and `examples` where the set brings some."""
+    digest: str
+    """First 8 hexadecimal digits of the SHA-256 of the file."""
+    jinja: Template = field(repr=False)
+
+    @property
+    def id(self) -> str:
+        """Name, version and digest: what a reading or a calibration was made with."""
+        return f"{self.name}@{self.front['version']}#{self.digest}"
+
+    def render(self, block: str, variables: Mapping[str, Any]) -> str:
+        """Render one block; an unknown variable or a block that the file lacks is a `ConfigError`."""
+        import jinja2
+
+        try:
+            root = self.jinja.blocks[block]
+            return "".join(root(self.jinja.new_context(dict(variables)))).strip()
+        except KeyError:
+            raise ConfigError(f"template {self.name!r} has no block {block!r}; add it") from None
+        except jinja2.TemplateError as error:
+            raise ConfigError(f"template {self.name!r}, block {block!r}: {error}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateSet:
+    """The templates of all question types.
+
+    Raises:
+        ConfigError: There is no such set or folder.
+    """
+
+    name: str
+    folder: Path
+
+    @classmethod
+    def load(cls, name_or_folder: str | Path) -> TemplateSet:
+        """Find a shipped set by its name, or take a folder of your own."""
+        shipped = PROMPTS / str(name_or_folder)
+        if isinstance(name_or_folder, str) and name_or_folder.isidentifier() and shipped.is_dir():
+            return cls(name_or_folder, shipped)
+        folder = Path(name_or_folder)
+        if folder.is_dir():
+            return cls(folder.name, folder)
+        known = ", ".join(sorted(p.name for p in PROMPTS.iterdir() if p.is_dir() and p.name != "layers"))
+        raise ConfigError(
+            f"there is no template set {str(name_or_folder)!r}; shipped are {known}, or give a folder"
+        )
+
+    def template(self, kind: str) -> FileTemplate:
+        """Return the template of a question type (`yes_no`, `choice`, `scale`)."""
+        return _load(self.folder / f"{kind}.j2", f"{self.name}/{kind}", BLOCKS[:2])
+
+
+def layer_template(name: str) -> FileTemplate:
+    """Return a question template of a layer (`tool`, `route`, `retriever`, `passage`, `agent`)."""
+    return _load(PROMPTS / "layers" / f"{name}.j2", f"layers/{name}", ("question",))
+
+
+@cache
+def _load(path: Path, name: str, blocks: tuple[str, ...]) -> FileTemplate:
+    try:
+        source = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"template {name!r} cannot be read: {error.strerror or error}") from error
+    front, body = _split(source, name)
+    import jinja2
+
+    try:
+        template = _environment().from_string(body)
+    except jinja2.TemplateSyntaxError as error:
+        raise ConfigError(f"template {name!r}, line {error.lineno}: {error.message}") from error
+    lacking = [block for block in blocks if block not in template.blocks]
+    if lacking:
+        raise ConfigError(f"template {name!r} lacks the block {lacking[0]!r}")
+    return FileTemplate(name, front, hashlib.sha256(source.encode()).hexdigest()[:8], template)
+
+
+def _split(source: str, name: str) -> tuple[Mapping[str, Any], str]:
+    parts = source.replace("\r\n", "\n").split(_FENCE, 2)
+    if len(parts) != 3 or parts[0].strip():
+        raise ConfigError(f"template {name!r} must begin with front matter between two lines of ---")
+    try:
+        front = tomllib.loads(parts[1])
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"template {name!r}, front matter: {error}") from error
+    for key in ("version", "description"):
+        if key not in front:
+            raise ConfigError(f"template {name!r}: its front matter lacks `{key}`")
+    return front, parts[2]
+
+
+@cache
+def _environment() -> SandboxedEnvironment:
+    from jinja2 import StrictUndefined
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    return ImmutableSandboxedEnvironment(  # the prompts are plain text for a model, not HTML
+        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
+    )

@@ -1,0 +1,148 @@
+"""Text replies with log-probabilities, in the shapes that servers use, as one `Completion`.
+
+Shapes (each read in the source or documentation of the server named; 2026-11):
+
+- OpenAI chat: `choices[0].logprobs.content[]`, entries with `token`, `bytes`, `logprob`, `top_logprobs`.
+- Completions arrays, also inside chat choices (Together): `tokens`, `token_logprobs`, `top_logprobs` as
+  one table text -> log-probability per token.
+- llama.cpp native: `completion_probabilities[]`, entries as in chat, with `id`.
+- Ollama native: `message.content`, `logprobs[]`, entries as in chat.
+- Gemini native: `candidates[0].logprobsResult` with `chosenCandidates` and `topCandidates`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from yesno.evidence import Candidate, Completion, Finish, Position
+
+__all__ = ["completion_from"]
+
+_FINISH: Mapping[str, Finish] = {
+    "stop": "stop",
+    "eos": "stop",
+    "end_turn": "stop",
+    "length": "length",
+    "max_tokens": "length",
+    "content_filter": "content_filter",
+    "safety": "content_filter",
+    "refusal": "refusal",
+    "tool_calls": "tool_calls",
+    "function_call": "tool_calls",
+}
+
+
+def completion_from(reply: Mapping[str, Any]) -> Completion:
+    """Return the text and the token probabilities of a reply in any of the shapes above.
+
+    Raises:
+        KeyError, IndexError, TypeError, ValueError: The reply has none of these shapes.
+    """
+    if "choices" in reply:
+        return _from_choice(reply["choices"][0])
+    if "completion_probabilities" in reply:
+        return _from_llamacpp(reply)
+    if "candidates" in reply:
+        return _from_gemini(reply["candidates"][0])
+    if "message" in reply:
+        return _from_ollama(reply)
+    raise KeyError("choices")
+
+
+def _from_choice(choice: Mapping[str, Any]) -> Completion:
+    message = choice.get("message") or {}
+    text = message["content"] if message.get("content") is not None else choice.get("text")
+    logprobs = choice.get("logprobs") or {}
+    positions, lossy = _positions(logprobs)
+    finish = _FINISH.get(str(choice.get("finish_reason")), "other")
+    if finish in ("stop", "other") and not text and message.get("tool_calls"):
+        finish = "tool_calls"
+    if not isinstance(message, Mapping) or not (message or "text" in choice or finish != "other"):
+        raise KeyError("message")
+    return Completion(
+        text=_text(text),
+        positions=positions,
+        finish=finish,
+        refusal=message.get("refusal") or None,
+        lossy=lossy,
+    )
+
+
+def _text(content: Any) -> str | None:  # noqa: ANN401 - JSON
+    if content is None or isinstance(content, str):
+        return content
+    return "".join(part["text"] for part in content if part.get("type") == "text")
+
+
+def _positions(logprobs: Mapping[str, Any]) -> tuple[tuple[Position, ...] | None, bool]:
+    if logprobs.get("content"):
+        return tuple(_position(entry) for entry in logprobs["content"]), False
+    if logprobs.get("tokens") and logprobs.get("token_logprobs"):
+        return _from_arrays(logprobs), bool(logprobs.get("top_logprobs"))
+    return None, False
+
+
+def _position(entry: Mapping[str, Any]) -> Position:
+    top = entry.get("top_logprobs") or ()
+    return Position(_candidate(entry), tuple(map(_candidate, top)))
+
+
+def _candidate(entry: Mapping[str, Any]) -> Candidate:
+    data = entry.get("bytes")
+    logprob = entry.get("logprob")
+    if logprob is not None and (isinstance(logprob, bool) or not isinstance(logprob, int | float)):
+        raise TypeError("a log-probability must be a number")
+    return Candidate(entry["token"], logprob, bytes(data) if data is not None else None, entry.get("id"))
+
+
+def _from_arrays(logprobs: Mapping[str, Any]) -> tuple[Position, ...]:
+    tables: Sequence[Mapping[str, float] | None] = logprobs.get("top_logprobs") or ()
+    positions = []
+    for index, (token, logprob) in enumerate(
+        zip(logprobs["tokens"], logprobs["token_logprobs"], strict=True)
+    ):
+        table = tables[index] if index < len(tables) else None
+        top = tuple(Candidate(text, value) for text, value in (table or {}).items())
+        positions.append(Position(Candidate(token, logprob), top))
+    return tuple(positions)
+
+
+def _from_llamacpp(reply: Mapping[str, Any]) -> Completion:
+    positions = tuple(_position(entry) for entry in reply["completion_probabilities"])
+    text = reply.get("content")
+    if text is None:
+        text = "".join(position.chosen.token for position in positions)
+    return Completion(
+        text=text, positions=positions, finish="length" if reply.get("stop_type") == "limit" else "stop"
+    )
+
+
+def _from_ollama(reply: Mapping[str, Any]) -> Completion:
+    entries = reply.get("logprobs")
+    return Completion(
+        text=reply["message"].get("content"),
+        positions=tuple(_position(entry) for entry in entries) if entries else None,
+        finish=_FINISH.get(str(reply.get("done_reason")), "stop"),
+    )
+
+
+def _from_gemini(candidate: Mapping[str, Any]) -> Completion:
+    parts = (candidate.get("content") or {}).get("parts") or ()
+    text = "".join(part.get("text", "") for part in parts if not part.get("thought"))
+    result = candidate.get("logprobsResult") or {}
+    tops = result.get("topCandidates") or ()
+    positions = tuple(
+        Position(
+            _gemini_token(chosen), tuple(map(_gemini_token, tops[i]["candidates"])) if i < len(tops) else ()
+        )
+        for i, chosen in enumerate(result.get("chosenCandidates") or ())
+    )
+    finish = {"STOP": "stop", "MAX_TOKENS": "length", "SAFETY": "content_filter"}.get(
+        str(candidate.get("finishReason")), "other"
+    )
+    return Completion(text=text or None, positions=positions or None, finish=_FINISH.get(finish, "other"))
+
+
+def _gemini_token(entry: Mapping[str, Any]) -> Candidate:
+    return Candidate(entry["token"], entry.get("logProbability"), None, entry.get("tokenId"))

@@ -1,0 +1,82 @@
+"""OpenAI Chat Completions on the wire: request bodies out, what a 400 asks to change."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+__all__ = ["CAP_NAMES", "allowed_top_logprobs", "chat_body", "named_parameter", "without"]
+
+CAP_NAMES = ("max_tokens", "max_completion_tokens")
+
+_NAMES = (
+    "top_logprobs",
+    "max_completion_tokens",
+    "max_tokens",
+    "temperature",
+    "reasoning_effort",
+    "logprobs",
+)
+_LIMIT = re.compile(
+    r"(?:less than or equal to|<=|at most|max(?:imum)?(?: (?:allowed|of|is|value))*:?|up to|between \d+ and)\s*(\d+)",
+    re.IGNORECASE,
+)
+
+
+def chat_body(
+    turns: Sequence[tuple[str, str]],
+    *,
+    model: str,
+    cap_name: str,
+    cap: int,
+    top_logprobs: int,
+    temperature: float,
+    effort: str | None = None,
+    refuses: frozenset[str] = frozenset(),
+) -> dict[str, Any]:
+    """Return the body that asks for a short answer with its alternatives.
+
+    Fields named in `refuses` are left out.
+    """
+    body: dict[str, Any] = {
+        "model": model,
+        "messages": [{"role": role, "content": content} for role, content in turns],
+        cap_name: cap,
+        "temperature": temperature,
+        "logprobs": True,
+        "top_logprobs": top_logprobs,
+    }
+    if effort is not None:
+        body["reasoning_effort"] = effort
+    for name in refuses:
+        body.pop(name, None)
+    return body
+
+
+def named_parameter(message: str, param: str | None) -> str | None:
+    """Return the request parameter that an error is about, by its `param` field or its words."""
+    if param:
+        for name in _NAMES:
+            if param == name or param.startswith(f"{name}.") or param == f"body.{name}":
+                return name
+    positions = {name: message.find(name) for name in _NAMES if name in message}
+    if positions:
+        return min(positions, key=lambda name: (positions[name], -len(name)))
+    return "top_logprobs" if re.search(r"\blogprobs of \d+", message) else _spaced(message)
+
+
+def _spaced(message: str) -> str | None:
+    return "logprobs" if re.search(r"\blog[- ]?prob(?:abilitie)?s\b", message, re.IGNORECASE) else None
+
+
+def allowed_top_logprobs(message: str, asked: int) -> int | None:
+    """Return the largest number of alternatives that an error message allows, when below what was asked."""
+    numbers = [int(match) for match in _LIMIT.findall(message)]
+    fitting = [number for number in numbers if 0 < number < asked]
+    return max(fitting) if fitting else None
+
+
+def without(body: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """Return a body without some of its fields."""
+    return {key: value for key, value in body.items() if key not in names}
