@@ -1,40 +1,81 @@
 """Honest yes/no, choice and scale probabilities from any LLM API."""
 
-from yesno.engine.aio import AsyncDecisionModel
-from yesno.engine.listeners import Call, Listener, LoggingListener, UsageListener
-from yesno.engine.retry import RetryPolicy
-from yesno.engine.sync import DecisionModel
-from yesno.errors import (
-    AnswerError,
-    ConfigError,
-    DeadlineExceeded,
-    NoAnswer,
-    ProviderError,
-    QuestionError,
-    Refused,
-    UndecidedError,
-    YesnoError,
-)
-from yesno.evidence import Usage
-from yesno.flow import Flow, ask, ask_all, gather
-from yesno.messages import Message, ToolCall
-from yesno.providers.fake import FakeProvider
-from yesno.questions import (
-    Attempt,
-    Choice,
-    ChoiceAnswer,
-    Refusal,
-    Scale,
-    ScaleAnswer,
-    Undecided,
-    YesNo,
-    YesNoAnswer,
-)
-from yesno.request import DecisionRequest, Parameters
-from yesno.response import DecisionResponse, Failure
-from yesno.templates import TemplateSet
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from yesno.engine.aio import AsyncDecisionModel
+    from yesno.engine.listeners import Call, Listener, LoggingListener, UsageListener
+    from yesno.engine.retry import RetryPolicy
+    from yesno.engine.sync import DecisionModel
+    from yesno.errors import (
+        AnswerError,
+        ConfigError,
+        DeadlineExceeded,
+        NoAnswer,
+        ProviderError,
+        QuestionError,
+        Refused,
+        UndecidedError,
+        YesnoError,
+    )
+    from yesno.evidence import Usage
+    from yesno.flow import Flow, ask, ask_all, gather
+    from yesno.messages import Message, ToolCall
+    from yesno.providers.fake import FakeProvider
+    from yesno.questions import (
+        Attempt,
+        Choice,
+        ChoiceAnswer,
+        Refusal,
+        Scale,
+        ScaleAnswer,
+        Undecided,
+        YesNo,
+        YesNoAnswer,
+    )
+    from yesno.request import DecisionRequest, Parameters
+    from yesno.response import DecisionResponse, Failure
+    from yesno.templates.sets import TemplateSet
 
 __version__ = "0.1.0"
+
+_ROOMS = {
+    "engine.aio": ("AsyncDecisionModel",),
+    "engine.listeners": ("Call", "Listener", "LoggingListener", "UsageListener"),
+    "engine.retry": ("RetryPolicy",),
+    "engine.sync": ("DecisionModel",),
+    "errors": (
+        "AnswerError",
+        "ConfigError",
+        "DeadlineExceeded",
+        "NoAnswer",
+        "ProviderError",
+        "QuestionError",
+        "Refused",
+        "UndecidedError",
+        "YesnoError",
+    ),
+    "evidence": ("Usage",),
+    "flow": ("Flow", "ask", "ask_all", "gather"),
+    "messages": ("Message", "ToolCall"),
+    "providers.fake": ("FakeProvider",),
+    "questions": (
+        "Attempt",
+        "Choice",
+        "ChoiceAnswer",
+        "Refusal",
+        "Scale",
+        "ScaleAnswer",
+        "Undecided",
+        "YesNo",
+        "YesNoAnswer",
+    ),
+    "request": ("DecisionRequest", "Parameters"),
+    "response": ("DecisionResponse", "Failure"),
+    "templates.sets": ("TemplateSet",),
+}
+_ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 
 __all__ = [
     "AnswerError",
@@ -76,3 +117,16 @@ __all__ = [
     "ask_all",
     "gather",
 ]
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - any exported object
+    """Import an exported name when it is first used, so that `import yesno` costs next to nothing."""
+    if name not in _ROOM_OF:
+        raise AttributeError(f"module 'yesno' has no attribute {name!r}")
+    value = getattr(import_module(f"yesno.{_ROOM_OF[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

@@ -21,7 +21,7 @@ from yesno.questions import Answer, Attempt, ChoiceAnswer, Outcome, Question, Sc
 from yesno.request import DecisionRequest, Parameters
 from yesno.response import DecisionResponse
 from yesno.settings import Settings
-from yesno.templates import TemplateSet
+from yesno.templates.sets import TemplateSet
 
 __all__ = ["SINGLE", "Core"]
 

@@ -1,0 +1,1 @@
+"""What yesno costs per decision, beside the official SDK and a bare HTTP client."""

@@ -1,0 +1,48 @@
+"""Render every shipped template with and without its optional parts; needs nothing but the package."""
+
+from __future__ import annotations
+
+import sys
+
+from yesno import Choice, Message, Scale, YesNo
+from yesno.engine.asking import labels_of
+from yesno.templates.layers import layer_question
+from yesno.templates.render import render_turns, rows_of
+from yesno.templates.sets import PROMPTS, TemplateSet
+
+QUESTIONS = [
+    YesNo("Is it?"),
+    YesNo("Is it?", yes_when="it is", no_when="it is not", examples=[("this", True)]),
+    Choice("Which?", ["one", "two"]),
+    Choice("Which?", {"one": "the first", "two": None}, none="neither", examples=[("this", "one")]),
+    Scale("How much?", ["little", "much"]),
+    Scale("How much?", [f"level {i}" for i in range(15)], examples=[("this", "level 3")]),
+]
+INPUTS = ["a text", {"a": [1, None, {"b": True}]}, (Message("user", "hello"), Message("assistant", "hi"))]
+
+
+def main() -> None:
+    """Print how many prompts were rendered."""
+    if "site-packages" not in str(PROMPTS) and "--checkout" not in sys.argv:
+        sys.exit(f"the templates come from {PROMPTS}, not from an installed wheel")
+    count = 0
+    sets = sorted(path.name for path in PROMPTS.iterdir() if path.is_dir() and path.name != "layers")
+    for name in sets:
+        templates = TemplateSet.load(name)
+        for question in QUESTIONS:
+            template = templates.template(question.kind)
+            rows = rows_of(question, [label.shown for label in labels_of(question, template).labels])
+            for given in INPUTS:
+                for strict in (False, True):
+                    turns = render_turns(template, question, given, rows, strict=strict, prefill=True)
+                    assert turns[-1][1], f"{name}: empty prompt"
+                    count += 1
+    variables = {"name": "n", "description": "d", "document": "x"}
+    for path in sorted((PROMPTS / "layers").glob("*.j2")):
+        assert layer_question(path.stem, **variables)
+        count += 1
+    print(f"{count} prompts of {len(sets)} sets and the layers")
+
+
+if __name__ == "__main__":
+    main()

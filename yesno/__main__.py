@@ -1,0 +1,5 @@
+"""Run the program with `python -m yesno`."""
+
+from yesno.cli.main import main
+
+main()

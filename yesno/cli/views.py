@@ -1,0 +1,75 @@
+"""Outcomes as JSON and as text for people."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from yesno._frozen import FrozenDict
+from yesno.questions import Answer, ChoiceAnswer, Outcome, Refusal, ScaleAnswer, Undecided, YesNoAnswer
+from yesno.response import DecisionResponse
+
+__all__ = ["answer_text", "bounds_text", "document", "mass_text"]
+
+_TYPES = {
+    YesNoAnswer: "yes_no",
+    ChoiceAnswer: "choice",
+    ScaleAnswer: "scale",
+    Refusal: "refusal",
+    Undecided: "undecided",
+}
+
+
+def document(response: DecisionResponse, outcome: Outcome, seconds: float) -> dict[str, Any]:
+    """Return an outcome as plain JSON values: no NaN, no infinity."""
+    fields = {field: _plain(getattr(outcome, field)) for field in outcome.__dataclass_fields__}
+    usage = None if response.usage is None else asdict(response.usage)
+    return {
+        "type": _TYPES.get(type(outcome), "custom"),
+        **fields,
+        "model": response.model,
+        "usage": usage,
+        "seconds": round(seconds, 3),
+    }
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - JSON values
+    if isinstance(value, FrozenDict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    return asdict(value) if hasattr(value, "__dataclass_fields__") else value
+
+
+def answer_text(outcome: Outcome) -> str:
+    """Return an outcome in a few words."""
+    match outcome:
+        case YesNoAnswer(probability=p):
+            return f"yes {p:.3f}" if p >= 0.5 else f"no  {1 - p:.3f}"
+        case ChoiceAnswer(value=value, probabilities=shares):
+            share = outcome.none_probability if outcome.is_none else shares.get(value)
+            return value if share is None else f"{value} {share:.3f}"
+        case ScaleAnswer(mean=mean):
+            return f"level {mean:.2f}"
+        case Refusal(reason=reason):
+            return f"refused ({reason})"
+        case Undecided(reason=reason):
+            return f"undecided ({reason})"
+        case _:
+            return str(outcome)
+
+
+def bounds_text(outcome: Outcome) -> str:
+    """Return the least and greatest value that the evidence allows, of the number that is shown."""
+    if not isinstance(outcome, Answer) or outcome.low is None or outcome.high is None:
+        return "-"
+    low, high = outcome.low, outcome.high
+    if isinstance(outcome, YesNoAnswer) and outcome.probability < 0.5:
+        low, high = 1 - high, 1 - low
+    return f"{low:.3f} – {high:.3f}"
+
+
+def mass_text(outcome: Outcome) -> str:
+    """Return the label mass, or a dash."""
+    mass = getattr(outcome, "label_mass", None)
+    return "-" if mass is None else f"{mass:.3f}"
