@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 
 from yesno import Choice, Message, Scale, YesNo
-from yesno.engine.asking import labels_of
+from yesno.engine.asking import shown_labels
+from yesno.messages import Input
 from yesno.templates.layers import layer_question
-from yesno.templates.render import render_turns, rows_of
+from yesno.templates.render import render_turns
 from yesno.templates.sets import PROMPTS, TemplateSet
 
 QUESTIONS = [
@@ -18,7 +19,11 @@ QUESTIONS = [
     Scale("How much?", ["little", "much"]),
     Scale("How much?", [f"level {i}" for i in range(15)], examples=[("this", "level 3")]),
 ]
-INPUTS = ["a text", {"a": [1, None, {"b": True}]}, (Message("user", "hello"), Message("assistant", "hi"))]
+INPUTS: list[Input] = [
+    "a text",
+    {"a": [1, None, {"b": True}]},
+    (Message("user", "hello"), Message("assistant", "hi")),
+]
 
 
 def main() -> None:
@@ -31,10 +36,9 @@ def main() -> None:
         templates = TemplateSet.load(name)
         for question in QUESTIONS:
             template = templates.template(question.kind)
-            rows = rows_of(question, [label.shown for label in labels_of(question, template).labels])
             for given in INPUTS:
                 for strict in (False, True):
-                    turns = render_turns(template, question, given, rows, strict=strict, prefill=True)
+                    turns = render_turns(template, question, given, shown_labels, strict=strict, prefill=True)
                     assert turns[-1][1], f"{name}: empty prompt"
                     count += 1
     variables = {"name": "n", "description": "d", "document": "x"}

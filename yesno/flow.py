@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar, cast
 
-from yesno.messages import Input, InputLike, freeze_input
+from yesno.messages import InputLike, freeze_input
 from yesno.questions import Answer, Outcome, Question
 from yesno.response import unwrapped
 

@@ -18,7 +18,7 @@ from yesno.reading.answers import make_answer, number_bounds
 from yesno.reading.labels import LETTERS, LabelSet, letter_labels, name_labels, number_labels, yes_no_labels
 from yesno.reading.logprobs import read
 from yesno.reading.outcome import Declined, Reading, Unread
-from yesno.templates.render import render_turns, rows_of
+from yesno.templates.render import render_turns
 from yesno.templates.sets import FileTemplate, TemplateSet
 
 __all__ = ["Asking", "Conversation"]
@@ -114,9 +114,8 @@ class _Interview:
         for question in questions:
             template = self.asking.templates.template(question.kind)
             labels = labels_of(question, template)
-            rows = rows_of(question, [label.shown for label in labels.labels])
             turns = render_turns(
-                template, question, self.given, rows, strict=strict, prefill=self.profile.prefill
+                template, question, self.given, shown_labels, strict=strict, prefill=self.profile.prefill
             )
             tasks.append(PromptTask(tuple(Turn(role, text) for role, text in turns), self.model_name, cap))
             sets.append(labels)
@@ -162,6 +161,11 @@ def labels_of(question: BuiltIn, template: FileTemplate) -> LabelSet:
             first = template.front.get("first", 1)
             numbered = template.front.get("labels") == "numbers" and len(question.levels) + first <= 10
             return _labels(question.levels, "numbers" if numbered else "letters", first)
+
+
+def shown_labels(question: BuiltIn, template: FileTemplate) -> list[str]:
+    """Return what the model is asked to write for each possible answer, in order."""
+    return [label.shown for label in labels_of(question, template).labels]
 
 
 @lru_cache(maxsize=256)

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from yesno.models.catalogue import HubSource
-from yesno.models.sources import BLOCK, Fetched, SourceFailed, Target, ensure_space, write
+from yesno.models.sources import Fetched, SourceFailed, Target, ensure_space, write
 
 if TYPE_CHECKING:
     import httpx2
@@ -65,7 +65,7 @@ def _stream(http: httpx2.Client, url: str, target: Target) -> Fetched:
         total = total if target.size is None else target.size
         _keep_tag(response, target)
         ensure_space(target.part.parent, (total or 0) - start)
-        write(response.iter_raw(BLOCK), target, start=start, end=total, total=total)
+        write(response.iter_raw(), target, start=start, end=total, total=total)
         return Fetched(start > 0, total, _stated_digest(response))
 
 

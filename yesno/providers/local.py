@@ -192,7 +192,9 @@ class LocalProvider(Provider):
             if dropped.is_set():
                 return {}
             if self._closed:
-                raise ProviderRejected(f"the local model {self.model!r} is closed; make a new one", provider=self.name)
+                raise ProviderRejected(
+                    f"the local model {self.model!r} is closed; make a new one", provider=self.name
+                )
             if self._server is None:
                 self._server = self._open()
             return _ask(self._server, payload)

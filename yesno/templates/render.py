@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias
@@ -17,6 +17,10 @@ __all__ = ["Row", "Turns", "render_turns", "rows_of"]
 
 Turns: TypeAlias = tuple[tuple[Literal["system", "user", "assistant"], str], ...]
 """Role and content of each message."""
+
+
+ShowLabels: TypeAlias = Callable[[Any, FileTemplate], Sequence[str]]
+"""From a question and its template to what the model is asked to write, in the order of the answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +56,7 @@ def render_turns(
     template: FileTemplate,
     question: Question[Any],
     given: Input,
-    rows: tuple[Row, ...],
+    show: ShowLabels,
     *,
     strict: bool = False,
     prefill: bool = False,
@@ -63,11 +67,12 @@ def render_turns(
         template: The file for the question's type.
         question: The question.
         given: What it is about.
-        rows: Its possible answers.
+        show: The labels of this question and of the template's own examples.
         strict: Insist on the label, for a second try.
         prefill: The provider continues a last assistant turn.
     """
-    turns = [*_set_prefix(template), *_example_turns(template, question, rows)]
+    rows = rows_of(question, show(question, template))
+    turns = [*_set_prefix(template, show), *_example_turns(template, question, rows)]
     turns.append(
         ("user", template.render("user", _variables(question, render_input(given), rows, strict=strict)))
     )
@@ -119,7 +124,7 @@ def _index(question: Question[Any], answer: Any) -> int:  # noqa: ANN401 - check
 
 
 @lru_cache(maxsize=64)
-def _set_prefix(template: FileTemplate) -> Turns:
+def _set_prefix(template: FileTemplate, show: ShowLabels) -> Turns:
     """Return the turns that are the same for all questions: system text and the set's own examples."""
     turns: list[tuple[Literal["system", "user", "assistant"], str]] = []
     system = template.render("system", {})
@@ -127,7 +132,7 @@ def _set_prefix(template: FileTemplate) -> Turns:
         turns.append(("system", system))
     for example in template.front.get("examples", ()):
         question, answer = _set_example(template, example)
-        rows = rows_of(question, example["labels"] if "labels" in example else template.front["labels"])
+        rows = rows_of(question, show(question, template))
         shown = render_input(freeze_input(example["input"]))
         turns.append(("user", template.render("user", _variables(question, shown, rows, strict=False))))
         turns.append(("assistant", rows[_index(question, answer)].label))
@@ -141,7 +146,7 @@ def _set_example(template: FileTemplate, example: Mapping[str, Any]) -> tuple[Qu
             return Choice(text, example["options"]), answer
         if "levels" in example:
             return Scale(text, example["levels"]), answer
-        return YesNo(text), answer
+        return YesNo(text, yes_when=example.get("yes_when"), no_when=example.get("no_when")), answer
     except KeyError as error:
         raise ConfigError(
             f"template {template.name!r}: an example in its front matter lacks {error}"
