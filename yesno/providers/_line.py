@@ -17,6 +17,10 @@ class Line:
         self._guard = threading.Lock()
         self._waiting: deque[threading.Lock] = deque()
 
+    def __len__(self) -> int:
+        """Return how many wait or have their turn."""
+        return len(self._waiting)
+
     @contextmanager
     def turn(self, timeout_s: float | None = None) -> Iterator[bool]:
         """Wait for one's turn; False when it did not come within `timeout_s` seconds."""
