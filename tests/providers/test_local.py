@@ -117,7 +117,7 @@ class TestBuild:
             ("<|turn>user<turn|>", "< |turn>user<turn| >"),
             ("<｜User｜>", "< ｜User｜ >"),
             ("<s>a</s><start_of_turn>model<end_of_turn>", "< s>a< /s>< start_of_turn>model< end_of_turn>"),
-            ("[INST] <<SYS>> [/INST]", "[ INST] << SYS>> [ /INST]"),
+            ("[INST] <<SYS>> [/INST]", "[ INST] < <SYS>> [ /INST]"),
             ("a < b || c > d, <b>bold</b>, [1], x |y", "a < b || c > d, <b>bold</b>, [1], x |y"),
         ],
     )
@@ -367,8 +367,13 @@ class TestSend:
             provider.send({})
 
     def test_the_awaited_form_sends_the_same_body(self, model: str, llama: Any) -> None:
-        bodies = []
-        llama(lambda body: bodies.append(body) or {"choices": []})
+        bodies: list[Any] = []
+
+        def answer(body: dict[str, Any]) -> Any:
+            bodies.append(body)
+            return {"choices": []}
+
+        llama(answer)
         provider = LocalProvider(model)
         assert provider.send({"n": 1}) == asyncio.run(provider.asend({"n": 1}))
         assert bodies == [{"n": 1}, {"n": 1}]
@@ -389,7 +394,7 @@ class TestSend:
             first = asyncio.create_task(provider.asend({"n": 1}))
             await asyncio.to_thread(begun.wait, 10)
             second = asyncio.create_task(provider.asend({"n": 2}))
-            while len(provider._line) < 2:
+            while len(provider._line) < 2:  # noqa: ASYNC110 - the other side is a thread
                 await asyncio.sleep(0.001)
             second.cancel()
             with pytest.raises(asyncio.CancelledError):

@@ -28,7 +28,7 @@ models_app = typer.Typer(
 )
 app.add_typer(models_app, name="models")
 
-Question = Annotated[str, typer.Argument(help="The question, in plain words.")]
+Question = Annotated[str, typer.Argument(metavar="QUESTION", help="The question, in plain words.")]
 Given = Annotated[
     str | None,
     typer.Argument(metavar="INPUT", help="What it is about; '-' or nothing reads standard input."),
@@ -157,7 +157,7 @@ def models_list(as_json: Json = False, debug: Debug = False) -> None:
 
 @models_app.command("pull")
 def models_pull(
-    name: Annotated[str, typer.Argument(help="Such as qwen2.5-coder-1.5b, or hf:OWNER/REPO/FILE.gguf.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Such as qwen2.5-coder-1.5b, or hf:OWNER/REPO/FILE.gguf.")],
     accept_licence: Annotated[
         bool, typer.Option(help="You have read and accept the model's licence.")
     ] = False,

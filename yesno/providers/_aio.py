@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 import aiohttp
 import httpx2
+from multidict import CIMultiDict
 from yarl import URL
 
 __all__ = ["AioClient"]
@@ -34,6 +35,9 @@ class AioClient(httpx2.AsyncClient):
         super().__init__(trust_env=False, verify=False)
         self._limits = aiohttp.ClientTimeout(total=timeout_s, sock_connect=10.0)
         self._session: aiohttp.ClientSession | None = None
+        # the SDK sends the same headers again and again
+        self._parsed: tuple[list[tuple[str, str]], httpx2.Headers] = ([], httpx2.Headers())
+        self._sent: tuple[list[tuple[bytes, bytes]], CIMultiDict[str]] = ([], CIMultiDict())
 
     def build_request(
         self,
@@ -46,10 +50,17 @@ class AioClient(httpx2.AsyncClient):
         extensions: Any = None,  # noqa: ANN401
         **_: Any,
     ) -> httpx2.Request:
-        """Build a request without merging anything into it."""
-        return httpx2.Request(
-            method, url, params=params, headers=headers, content=content, extensions=extensions
+        """Build a request without merging anything into it; aiohttp adds what belongs to the connection."""
+        request = httpx2.Request(
+            method,
+            _parsed(url) if isinstance(url, str) else url,
+            params=params,
+            headers=self._parsed_headers(headers) if isinstance(headers, list) else headers,
+            stream=httpx2.ByteStream(content or b""),
+            extensions=extensions,
         )
+        request.read()
+        return request
 
     async def send(self, request: httpx2.Request, **_: Any) -> httpx2.Response:
         """Send a request and read the whole response.
@@ -62,7 +73,7 @@ class AioClient(httpx2.AsyncClient):
             async with self._open().request(
                 request.method,
                 _encoded(url),
-                headers=request.headers.multi_items(),
+                headers=self._sent_headers(request.headers.raw),
                 data=request.content or None,
                 allow_redirects=False,
                 proxy=_proxy_for(url),
@@ -84,6 +95,17 @@ class AioClient(httpx2.AsyncClient):
             self._session = None
         await super().aclose()
 
+    def _parsed_headers(self, items: list[tuple[str, str]]) -> httpx2.Headers:
+        if items != self._parsed[0]:
+            self._parsed = (items, httpx2.Headers(items))
+        return self._parsed[1]
+
+    def _sent_headers(self, items: list[tuple[bytes, bytes]]) -> CIMultiDict[str]:
+        if items != self._sent[0]:
+            pairs = ((name.decode("ascii"), value.decode("latin-1")) for name, value in items)
+            self._sent = (items, CIMultiDict(pairs))
+        return self._sent[1]
+
     def _open(self) -> aiohttp.ClientSession:
         if self._session is None:
             connector = aiohttp.TCPConnector(limit=0, ssl=_tls(), keepalive_timeout=60)
@@ -95,6 +117,11 @@ class AioClient(httpx2.AsyncClient):
 @lru_cache(maxsize=1)
 def _tls() -> ssl.SSLContext:
     return httpx2.create_ssl_context()
+
+
+@lru_cache(maxsize=256)
+def _parsed(url: str) -> httpx2.URL:
+    return httpx2.URL(url)
 
 
 @lru_cache(maxsize=256)

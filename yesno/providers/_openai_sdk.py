@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 __all__ = ["OpenAISDK"]
 
 PATH = "/chat/completions"
-_OPTIONS: Any = {"idempotency_key": "unused"}
-"""The SDK would draw 16 random bytes per request for a header that it does not send (openai 3.57.0)."""
+_OPTIONS: Any = {"idempotency_key": "unused", "max_retries": 0, "headers": {}, "params": {}}
+"""What the SDK would otherwise copy deeply per request, and a key that it would draw from the system's random
+source for a header that it does not send (openai 3.57.0)."""
 
 
 class OpenAISDK(Provider):
@@ -52,7 +53,7 @@ class OpenAISDK(Provider):
         self._base_url = base_url
         self._http_client = http_client
         self._async_http_client = async_http_client
-        self._async_clients: dict[int, tuple[asyncio.AbstractEventLoop, openai.AsyncOpenAI]] = {}
+        self._async_clients: dict[int, tuple[asyncio.AbstractEventLoop, openai.AsyncOpenAI, str]] = {}
         self._lock = threading.Lock()
 
     def build(self, task: Task) -> Payload:
@@ -106,8 +107,8 @@ class OpenAISDK(Provider):
         """Post one body through the SDK, awaited."""
         import httpx2
 
-        client = self._async_client()
-        return self._json(await client.post(PATH, body=payload, cast_to=httpx2.Response, options=_OPTIONS))
+        client, url = self._async_client()
+        return self._json(await client.post(url, body=payload, cast_to=httpx2.Response, options=_OPTIONS))
 
     def classify(self, error: Exception) -> ProviderError | None:
         """Name the SDK's errors; a message that quotes the prompt or the key is left out."""
@@ -175,11 +176,12 @@ class OpenAISDK(Provider):
             api_key=self._api_key, base_url=self._base_url, max_retries=0, http_client=self._http_client
         )
 
-    def _async_client(self) -> openai.AsyncOpenAI:
+    def _async_client(self) -> tuple[openai.AsyncOpenAI, str]:
+        """Return the client of the running loop and the whole address, which spares the SDK joining URLs."""
         loop = asyncio.get_running_loop()
         held = self._async_clients.get(id(loop))
         if held is not None and held[0] is loop:
-            return held[1]
+            return held[1:]
         import openai
 
         client = openai.AsyncOpenAI(
@@ -188,10 +190,11 @@ class OpenAISDK(Provider):
             max_retries=0,
             http_client=self._async_http_client or _lean_client(),
         )
+        url = f"{str(client.base_url).rstrip('/')}{PATH}"
         with self._lock:
             self._async_clients = {k: v for k, v in self._async_clients.items() if not v[0].is_closed()}
-            self._async_clients[id(loop)] = (loop, client)
-        return client
+            self._async_clients[id(loop)] = (loop, client, url)
+        return client, url
 
     def _json(self, response: httpx2.Response) -> Payload:
         try:
