@@ -26,7 +26,7 @@ class _Server(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     server: _Server
 
-    def do_GET(self) -> None:  # noqa: N802 - the base class calls it so
+    def do_GET(self) -> None:
         span = self.headers.get("range")
         self.server.asked.append(span)
         start = int(span.removeprefix("bytes=").rstrip("-")) if span else 0
@@ -57,7 +57,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[_Server]:
 
 def test_a_download_survives_a_broken_connection(server: _Server, tmp_path: Path) -> None:
     server.cut = 3_000_000
-    with pytest.raises(ModelFileError, match="the connection broke after [0-9,]+ bytes"):
+    with pytest.raises(ModelFileError, match=r"the connection broke after [0-9,]+ bytes"):
         pull("hf:acme/big/big.gguf", folder=tmp_path)
     part = tmp_path / "acme--big--big.gguf.part"
     have = part.stat().st_size

@@ -102,6 +102,9 @@ class TestBuild:
         assert provider.build(task) == provider.build(task)
         assert not (tmp_path / "empty").exists()
 
+    def test_reuse_of_earlier_prompts_can_be_turned_off(self) -> None:
+        assert LocalProvider("smollm2", reuse=False).build(prompt(("user", "Hot?")))["cache_prompt"] is False
+
     def test_a_last_assistant_turn_is_the_beginning_of_the_answer(self) -> None:
         body = LocalProvider("smollm2").build(prompt(("user", "Hot?"), ("assistant", "Answer:")))
         assert body["messages"][-1] == {"role": "assistant", "content": "Answer:"}

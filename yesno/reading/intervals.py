@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from yesno.reading.labels import FORMS_PER_LABEL
@@ -24,11 +25,17 @@ class Tally:
     """Part of `seen` that rests on the first bytes of a character only."""
     open: list[float] = field(default_factory=list)
     """Probability of beginnings that may still become the label."""
+    hidden: list[float] = field(default_factory=list)
+    """Most of the unlisted probability that all further spellings of the label can have."""
+    worth: list[float] = field(default_factory=list)
+    """Most of the unlisted probability that one further spelling can have."""
+    opened: float = 0.0
+    """Probability of all beginnings, each counted once."""
     listed: set[int] = field(default_factory=set)
     """Labels with at least one spelling seen."""
     unseen: float = 0.0
     smallest: float = 1.0
-    """Smallest listed probability at the answer position; nothing unlisted is larger."""
+    """Smallest listed probability where the answer begins; nothing unlisted is larger."""
     path: float = 1.0
     """Probability of the marks before the answer."""
     flags: set[str] = field(default_factory=set)
@@ -37,12 +44,33 @@ class Tally:
         self.seen = [0.0] * self.size
         self.guessed = [0.0] * self.size
         self.open = [0.0] * self.size
+        self.hidden = [0.0] * self.size
+        self.worth = [0.0] * self.size
+
+    def begin(self, labels: Iterable[int], mass: float) -> None:
+        """Note the probability of a beginning that these labels share."""
+        self.opened += mass
+        for label in labels:
+            self.open[label] += mass
+
+    def hide(self, amount: float, ceiling: float, spellings: Mapping[int, int]) -> None:
+        """Note probability that a place did not list.
+
+        Args:
+            amount: How much.
+            ceiling: Greatest probability that one unlisted token can have.
+            spellings: Labels it may belong to -> how many of their spellings the place did list.
+        """
+        self.unseen += amount
+        for label, known in spellings.items():
+            self.hidden[label] += min(amount, max(0, FORMS_PER_LABEL - known) * ceiling)
+            self.worth[label] += min(amount, ceiling)
 
     def reading(self) -> Reading | None:
         """Return the labels' shares; None when no label was seen at all.
 
-        A listed label may have more spellings among what was not listed, a missing one too, each at most
-        as probable as the smallest listed token. The point gives each missing label one such token's
+        A label may have more spellings among what was not listed, up to `FORMS_PER_LABEL` in all, each at
+        most as probable as the smallest listed token. The point gives each missing label one such token's
         worth at most: the least certain distribution that fits what was seen, and no floor.
         """
         total = sum(self.seen)
@@ -50,15 +78,20 @@ class Tally:
             return None
         missing = tuple(i for i in range(self.size) if i not in self.listed)
         unseen = max(self.unseen, RESOLUTION) if missing else max(self.unseen, 0.0)
-        spare = tuple(self._spare(i, unseen) for i in range(self.size))
+        error = RESOLUTION if missing else 0.0
+        spare = tuple(
+            max(hidden, min(error, FORMS_PER_LABEL * self.smallest)) + opened + guessed
+            for hidden, opened, guessed in zip(self.hidden, self.open, self.guessed, strict=True)
+        )
         point = list(self.seen)
         for i in missing:
-            point[i] += min(unseen / len(missing), self.smallest)
+            point[i] += min(unseen / len(missing), max(self.worth[i], min(error, self.smallest)), spare[i])
         scale = sum(point)
+        unseen += self.opened + sum(self.guessed)
         low, high = _bounds(
             [s - g for s, g in zip(self.seen, self.guessed, strict=True)],
             spare,
-            unseen + sum(self.open) + sum(self.guessed),
+            unseen,
         )
         return Reading(
             probabilities=tuple(p / scale for p in point),
@@ -71,9 +104,6 @@ class Tally:
             missing=missing,
             flags=tuple(sorted(self.flags)),
         )
-
-    def _spare(self, index: int, unseen: float) -> float:
-        return min(unseen, FORMS_PER_LABEL * self.smallest) + self.open[index] + self.guessed[index]
 
 
 def _bounds(seen: list[float], spare: tuple[float, ...], unseen: float) -> tuple[list[float], list[float]]:

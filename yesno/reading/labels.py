@@ -59,7 +59,7 @@ class LabelSet:
     """All labels of one question.
 
     Raises:
-        QuestionError: Two labels share a spelling.
+        QuestionError: Two labels share a spelling, or one has none.
     """
 
     labels: tuple[Label, ...]
@@ -71,7 +71,7 @@ class LabelSet:
         begins: dict[str, set[int]] = {}
         byte_begins: dict[bytes, set[int]] = {}
         for form, index in exact.items():
-            data = form.encode()
+            data = form.encode("utf-8", "surrogatepass")
             for end in range(1, len(form)):
                 begins.setdefault(form[:end].strip(), set()).add(index)
             for end in range(1, len(data)):
@@ -110,6 +110,8 @@ def _exact_forms(labels: tuple[Label, ...]) -> dict[str, int]:
     exact: dict[str, int] = {}
     for index, label in enumerate(labels):
         for form in label.forms:
+            if not form:
+                raise QuestionError(f"answer {label.key!r} has no letter, digit or symbol to read; rename it")
             if exact.setdefault(form, index) != index:
                 twin = labels[exact[form]].key
                 raise QuestionError(f"answers {twin!r} and {label.key!r} cannot be told apart; rename one")
@@ -146,7 +148,12 @@ def yes_no_labels(
 
 def letter_labels(keys: Iterable[str]) -> LabelSet:
     """Label up to 26 keys A, B, C, …; a reply with the key itself counts as well."""
-    pairs = zip(keys, LETTERS, strict=False)
+    names = tuple(keys)
+    if len(names) > len(LETTERS):
+        raise QuestionError(
+            f"{len(names)} answers are more than there are letters; use at most {len(LETTERS)}"
+        )
+    pairs = zip(names, LETTERS, strict=False)
     return LabelSet(tuple(Label(key, letter, (letter.casefold(),), _aliases(key)) for key, letter in pairs))
 
 

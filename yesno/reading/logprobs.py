@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from yesno.evidence import Candidate, Completion, Position
+from yesno.evidence import Completion, Position
+from yesno.reading.candidates import CENSORED_BELOW, Candidates, is_measured, usable
 from yesno.reading.intervals import Tally
-from yesno.reading.labels import LabelSet, Match
+from yesno.reading.labels import FORMS_PER_LABEL, LabelSet, Match
 from yesno.reading.outcome import Declined, Reading, Unread
 from yesno.reading.position import Start, find_start
 from yesno.reading.refusals import is_refusal
@@ -16,11 +17,8 @@ from yesno.reading.tokens import data_of, is_special, is_undecodable
 
 __all__ = ["CENSORED_BELOW", "read"]
 
-CENSORED_BELOW = -50.0
-"""A smaller log-probability is a mask, a clip or a sentinel (-100, -9999, -inf), not a measurement:
-float32 softmax over a vocabulary does not resolve 2e-22."""
-POSITIVE = 1e-6
-"""A log-probability above this is invalid; below it, it is a rounding error of 0."""
+_DECIMAL = re.compile(r"[.,](?:\d|\s*$)")
+"""What may continue a whole number as a decimal one."""
 
 
 def read(completion: Completion, labels: LabelSet, *, min_mass: float = 0.5) -> Reading | Unread | Declined:
@@ -58,13 +56,13 @@ def _read(completion: Completion, labels: LabelSet, min_mass: float) -> Reading 
     if start.index >= len(positions):
         return Unread("truncated" if completion.finish == "length" else "empty")
     tally = Tally(len(labels), path=start.path)
-    problem = _Walk(labels, tally, positions, start).go()
+    problem = _Walk(labels, tally, positions, start, cut=completion.finish == "length").go()
     if problem is not None:
         return Unread(problem)
     if completion.lossy:
         tally.flags.add("lossy")
     reading = tally.reading()
-    if reading is None and not _is_measured(positions[start.index]):
+    if reading is None and not is_measured(positions[start.index]):
         return Unread("sentinel_logprob")
     if reading is None or reading.label_mass < min_mass:
         return Unread("low_label_mass", reading)
@@ -78,7 +76,7 @@ def _without_tokens(completion: Completion) -> str:
 
 
 def _label_mass(position: Position, skip: int, labels: LabelSet) -> float:
-    candidates = _usable(position, skip)
+    candidates = usable(position, skip)
     if isinstance(candidates, str):
         return 0.0
     return sum(p for data, p, _ in candidates.values if labels.match(data).exact is not None)
@@ -103,6 +101,8 @@ class _Walk:
     tally: Tally
     positions: Sequence[Position]
     start: Start
+    cut: bool
+    """Whether the reply was cut off at its end."""
     prefix: bytes = b""
     weight: float = 1.0
     label: int | None = None
@@ -110,67 +110,102 @@ class _Walk:
 
     def go(self) -> str | None:
         """Walk to the end of the answer; return a word for why it cannot be read, if so."""
-        first = True
-        for position in self.positions[self.start.index :]:
-            candidates = _usable(position, self.start.skip if first else 0)
-            if isinstance(candidates, str):
-                return candidates if first else self._unfinished()
-            if first:
-                self._note(position, candidates)
-                if not candidates.values and is_undecodable(position.chosen):
-                    return "undecodable_tokens"
-            if not self._step(candidates, first=first):
+        position = self.positions[self.start.index]
+        candidates = usable(position, self.start.skip)
+        if isinstance(candidates, str):
+            return candidates
+        self._note(position, candidates)
+        more = self._step(candidates)
+        for position in self.positions[self.start.index + 1 :]:
+            if not more:
                 return None
-            first = False
-        return self._unfinished()
+            candidates = usable(position, 0, later=True)
+            if isinstance(candidates, str):
+                return self._end_at(position, candidates)
+            more = self._step(candidates)
+        return self._unfinished() if more else None
 
-    def _note(self, position: Position, candidates: _Candidates) -> None:
+    def _note(self, position: Position, candidates: Candidates) -> None:
         tally = self.tally
-        if candidates.values:
-            tally.smallest = min(p for _, p, _ in candidates.values)
+        tally.smallest = candidates.ceiling
         if candidates.censored:
             tally.flags.add("censored")
         if any(is_undecodable(c) for c in position.top):
             tally.flags.add("undecodable")
 
-    def _step(self, candidates: _Candidates, *, first: bool) -> bool:
+    def _step(self, candidates: Candidates) -> bool:
         """Tally one position; return whether the written token goes on spelling a label."""
-        if not first and self.label is not None and candidates.written_ends(closed=self._closed):
+        if self.label is not None and self._finishes(candidates.written):
             self._settle(self.label, candidates)
             return False
-        tally = self.tally
+        spellings = dict.fromkeys(self._reachable(), 0)
         step: tuple[bytes, float, int | None] | None = None
         for data, p, written in candidates.values:
             mass = self.weight * p
-            if not first and self.label is not None and _ends(data, closed=self._closed):
-                tally.seen[self.label] += mass
+            if self.label is not None and self._finishes(data):
+                self.tally.seen[self.label] += mass
                 continue
             match = self.labels.match(self.prefix + data)
+            if match.exact is not None:
+                spellings[match.exact] = spellings.get(match.exact, 0) + 1
             if written and (match.exact is not None or match.extends):
                 step = (self.prefix + data, mass, match.exact)
             else:
                 self._tally_alternative(self.prefix + data, match, mass)
-        tally.unseen += self.weight * max(0.0, 1.0 - sum(p for _, p, _ in candidates.values))
+        self.tally.hide(
+            self.weight * max(0.0, 1.0 - candidates.total), self.weight * candidates.ceiling, spellings
+        )
         if step is None:
             return False
         self.prefix, self.weight, self.label = step
         if self.label is not None:
-            tally.listed.add(self.label)
+            self.tally.listed.add(self.label)
         return True
 
-    def _settle(self, label: int, candidates: _Candidates) -> None:
+    def _reachable(self) -> Iterable[int]:
+        """Return the labels that what follows the prefix can still spell."""
+        return _related(self.labels.match(self.prefix)) if self.prefix else range(len(self.labels))
+
+    def _settle(self, label: int, candidates: Candidates) -> None:
         """Give a finished label all that does not go on to another label at this position."""
         elsewhere = 0.0
         for data, p, _ in candidates.values:
-            if not _ends(data, closed=self._closed):
+            if not self._finishes(data):
                 text = self.prefix + data
                 elsewhere += self._tally_alternative(text, self.labels.match(text), self.weight * p)
-        self.tally.seen[label] += max(0.0, self.weight - elsewhere)
+        own = max(0.0, self.weight - elsewhere)
+        self.tally.seen[label] += own
+        longer = self.labels.match(self.prefix).extends - {label}
+        if longer:
+            hidden = min(own, self.weight * max(0.0, 1.0 - candidates.total))
+            self.tally.guessed[label] += hidden
+            for other in longer:
+                self.tally.hidden[other] += min(hidden, FORMS_PER_LABEL * self.weight * candidates.ceiling)
 
-    @property
-    def _closed(self) -> bool:
-        text = self.prefix.decode("utf-8", "replace").strip()
-        return len(text) == 1 and text.isascii()
+    def _finishes(self, data: bytes) -> bool:
+        """Return whether a token ends the answer that `prefix` spells.
+
+        A letter or digit is an answer only before punctuation, a line break or the end of the turn: the
+        `A` of "A customer" is not, nor the `3` of "3.5". A word ends before anything that does not continue
+        it; a name that begins a longer one does not end before the rest of that one.
+        """
+        text = data.decode("utf-8", "replace")
+        if not text or is_special(text):
+            return True
+        longer = self.labels.match(self.prefix).extends - {self.label}
+        if longer and self._goes_on(data, text):
+            return False
+        prefix = self.prefix.decode("utf-8", "replace").strip()
+        if prefix[-1:].isdecimal() and _DECIMAL.match(text):
+            return False
+        return _ends(text, closed=_is_closed(prefix))
+
+    def _goes_on(self, data: bytes, text: str) -> bool:
+        """Return whether a token leads from one label to a longer one."""
+        if not text.strip(" \t"):
+            return True
+        match = self.labels.match(self.prefix + data)
+        return match.exact not in (None, self.label) or (match.exact is None and bool(match.extends))
 
     def _tally_alternative(self, text: bytes, match: Match, mass: float) -> float:
         """Tally a token that was not written; return the probability that it took for labels."""
@@ -187,88 +222,32 @@ class _Walk:
             tally.listed.add(label)
             tally.flags.add("partial_bytes")
         else:
-            for label in match.extends | ({exact} if exact is not None else set()):
-                tally.open[label] += mass
+            tally.begin(_related(match), mass)
         return mass
 
+    def _end_at(self, position: Position, problem: str) -> str | None:
+        """Finish at a token without a usable probability, which still may end the answer."""
+        if self.label is None or not self._finishes(data_of(position.chosen)):
+            return problem
+        self.tally.seen[self.label] += self.weight
+        return None
+
     def _unfinished(self) -> str | None:
-        """Count a label that the reply ends on; a reply that stops inside a label leaves it open."""
+        """Count a label that the reply ends on; one that may have been cut off is none."""
+        extends = self.labels.match(self.prefix).extends
+        closed = _is_closed(self.prefix.decode("utf-8", "replace").strip())
+        if self.cut and (self.label is None or closed or extends - {self.label}):
+            return "truncated"
         if self.label is not None:
             self.tally.seen[self.label] += self.weight
         else:
-            for label in self.labels.match(self.prefix).extends:
-                self.tally.open[label] += self.weight
+            self.tally.begin(extends, self.weight)
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class _Candidates:
-    values: list[tuple[bytes, float, bool]]
-    """Bytes, probability and whether it was written, for every token with a usable value."""
-    censored: int
-
-    def written_ends(self, *, closed: bool) -> bool:
-        """Return whether the token that was written ends an answer."""
-        return any(written and _ends(data, closed=closed) for data, _, written in self.values)
-
-
-def _usable(position: Position, skip: int) -> _Candidates | str:
-    """Return the tokens of a position with real probabilities, or a word for why there are none."""
-    chosen = position.chosen
-    lead = data_of(chosen)[:skip]
-    values: list[tuple[bytes, float, bool]] = []
-    logprobs: list[float] = []
-    censored = 0
-    ids: set[int] = set()
-    met = False
-    for candidate in position.top:
-        if candidate.id is not None:
-            if candidate.id in ids:
-                continue
-            ids.add(candidate.id)
-        written = not met and _same(candidate, chosen)
-        met = met or written
-        censored += _take(candidate, values, logprobs, written=written)
-    if not met:
-        censored += _take(chosen, values, logprobs, written=True)
-    if any(value > POSITIVE for value in logprobs):
-        total = sum(logprobs)
-        whole = len(logprobs) > 1 and min(logprobs) >= 0 and total <= 1 + 1e-3
-        return "probabilities_in_logprob_field" if whole else "invalid_logprob"
-    if sum(p for _, p, _ in values) > 1 + 1e-2:
-        return "degenerate" if all(value == 0.0 for value in logprobs) else "invalid_logprob"
-    if values and not censored and all(value == 0.0 for value in logprobs):
-        return "degenerate"
-    if not any(written for _, _, written in values) and not values:
-        return "sentinel_logprob"
-    if skip:
-        values = [(data[skip:], p, w) for data, p, w in values if data.startswith(lead)]
-    return _Candidates(values, censored)
-
-
-def _is_measured(position: Position) -> bool:
-    """Return whether the written token has a real value somewhere in its position."""
-    own = [candidate.logprob for candidate in position.top if _same(candidate, position.chosen)]
-    return any(value is not None and value > CENSORED_BELOW for value in [*own, position.chosen.logprob])
-
-
-def _take(
-    candidate: Candidate, values: list[tuple[bytes, float, bool]], logprobs: list[float], *, written: bool
-) -> int:
-    """Add a token to the usable values, or return 1 when its value is censored."""
-    logprob = candidate.logprob
-    if logprob is None or math.isnan(logprob) or logprob <= CENSORED_BELOW:
-        return 1
-    logprobs.append(logprob)
-    if logprob <= POSITIVE:
-        values.append((data_of(candidate), math.exp(min(0.0, logprob)), written))
-    return 0
-
-
-def _same(a: Candidate, b: Candidate) -> bool:
-    if a.id is not None and b.id is not None:
-        return a.id == b.id
-    return a.token == b.token or (a.data is not None and a.data == b.data)
+def _related(match: Match) -> Iterable[int]:
+    """Return the labels that a text spells or begins."""
+    return match.extends if match.exact is None else match.extends | {match.exact}
 
 
 def _is_text(data: bytes) -> bool:
@@ -279,15 +258,12 @@ def _is_text(data: bytes) -> bool:
     return True
 
 
-def _ends(data: bytes, *, closed: bool) -> bool:
-    """Return whether a token ends the answer before it.
+def _is_closed(prefix: str) -> bool:
+    return len(prefix) == 1 and prefix.isascii()
 
-    A letter or digit (`closed`) is an answer only before punctuation, a line break or the end of the
-    turn: the `A` of "A customer" is not. A word ends before anything that does not continue it.
-    """
-    text = data.decode("utf-8", "replace")
-    if not text or is_special(text):
-        return True
+
+def _ends(text: str, *, closed: bool) -> bool:
+    """Return whether a text ends the answer before it, which is one letter or digit when `closed`."""
     if text[0] in "\n\r":
         return True
     if closed:

@@ -13,7 +13,8 @@ from yesno.reading.tokens import data_of, is_mark, is_special, is_undecodable, r
 
 __all__ = ["Start", "find_start"]
 
-_REASONING = re.compile(r"\s*(?:<(think|thinking|thought|reasoning)>|(\[THINK\]))", re.IGNORECASE)
+_REASONING = re.compile(rb"\s*(?:<(?:think|thinking|thought|reasoning)>|\[THINK\])", re.IGNORECASE)
+_REASONED = re.compile(rb"</(?:think|thinking|thought|reasoning)>|\[/THINK\]", re.IGNORECASE)
 ANSWER_FIELDS = ("answer", "score", "label", "choice", "value", "rating")
 """Fields that may hold the answer of a JSON reply, the first present wins."""
 
@@ -49,10 +50,10 @@ def find_start(
     offset = _content_offset(text, written)
     if isinstance(offset, str):
         return offset
-    content = written[offset:].decode("utf-8", "replace")
+    content = written[offset:].decode("utf-8", "surrogateescape")
     value = _json_value(content)
     if value is not None:
-        return _locate(pieces, offset + len(content[:value].encode()))
+        return _locate(pieces, offset + len(content[:value].encode("utf-8", "surrogateescape")))
     start = _locate(pieces, offset)
     if start.index < len(pieces) and not pieces[start.index][: start.skip].strip():
         start = Start(start.index)
@@ -60,23 +61,18 @@ def find_start(
 
 
 def _content_offset(text: str, written: bytes) -> int | str:
-    visible = text.strip()
-    opened = _REASONING.match(written.decode("utf-8", "replace"))
-    if opened:
-        tag = opened[1] or "THINK"
-        close = f"</{tag}>" if opened[1] else "[/THINK]"
-        end = written.lower().rfind(close.lower().encode())
-        if end < 0:
-            return "reasoning_unfinished"
-        after = end + len(close)
-        found = written.rfind(visible.encode()) if visible else after
-        return max(after, found)
+    visible = text.strip().encode("utf-8", "surrogatepass")
+    after = max((close.end() for close in _REASONED.finditer(written)), default=None)
+    if after is not None:  # a chat template may have opened the span in the prompt
+        return max(after, written.rfind(visible) if visible else after)
+    if _REASONING.match(written):
+        return "reasoning_unfinished"
     if not visible:
         return "empty"
-    found = written.rfind(visible.encode())
+    found = written.rfind(visible)
     if found >= 0:
         return found
-    return 0 if visible.encode().startswith(written.strip()) and written.strip() else "misaligned"
+    return 0 if visible.startswith(written.strip()) and written.strip() else "misaligned"
 
 
 def _locate(pieces: Sequence[bytes], offset: int) -> Start:

@@ -11,21 +11,21 @@ from yesno.evidence import Candidate
 __all__ = ["data_of", "fold", "is_mark", "is_special", "is_undecodable", "reading_text"]
 
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
-_SPACE_MARKERS = "\u0120\u2581"
-"""Byte-level BPE and SentencePiece write a leading space as one of these (lmdeploy issue 2802; 2026-11)."""
-_NEWLINE_MARKER = "\u010a"
+_MARKERS = re.compile(rb"(?:\xc4\xa0|\xc4\x8a|\xe2\x96\x81)+")
+"""Byte-level BPE writes a leading space as U+0120 and a line break as U+010A, SentencePiece a space as
+U+2581; some servers pass them on (lmdeploy issue 2802; 2026-11)."""
 _PUNCTUATION = "\"'`*_~.,:;!?()[]{}<>|\u00a1\u00bf\u00ab\u00bb\u2018\u2019\u201c\u201d\u201e\u2026\u3001\u3002\u300c\u300d\u300e\u300f\u0964\u060c\u061f"
 _IGNORED = "\ufe0f\ufeff\u200b\u200c\u200d\u2060\u200e\u200f\u00ad"
 _EDGE = _PUNCTUATION + _IGNORED
 _BYTE_TOKEN = re.compile(r"<0x([0-9A-Fa-f]{2})>")
-_SPECIAL = re.compile(r"<\|[^|<>]*\|>|</?s>|<(?:eos|bos|pad|end_of_turn|start_of_turn|\uff5c[^<>]*\uff5c)>|")
+_SPECIAL = re.compile(r"<\|[^|<>]*\|>|</?s>|<(?:eos|bos|pad|end_of_turn|start_of_turn|\uff5c[^<>]*\uff5c)>")
 
 
 def data_of(candidate: Candidate) -> bytes:
     """Return the bytes that a token adds to the text.
 
-    Bytes that the server sent win over the token's text, which may be escaped or garbled. A leading
-    space marker becomes a space.
+    Bytes that the server sent win over the token's text, which may be escaped or garbled. Leading markers
+    of space and line break become what they stand for.
     """
     data = candidate.data
     if data is None:
@@ -33,11 +33,11 @@ def data_of(candidate: Candidate) -> bytes:
         if byte_token:
             return bytes([int(byte_token[1], 16)])
         data = candidate.token.encode("utf-8", "surrogatepass")
-    if data[:2] == b"\xc4\xa0":
-        return b" " + data[2:]
-    if data[:3] == b"\xe2\x96\x81":
-        return b" " + data[3:]
-    return b"\n" if data == b"\xc4\x8a" else data
+    lead = _MARKERS.match(data)
+    if lead is None:
+        return data
+    space = lead[0].replace(b"\xc4\x8a", b"\n").replace(b"\xc4\xa0", b" ").replace(b"\xe2\x96\x81", b" ")
+    return space + data[lead.end() :]
 
 
 def is_undecodable(candidate: Candidate) -> bool:
@@ -76,7 +76,7 @@ def is_mark(text: str) -> bool:
 
 def is_special(text: str) -> bool:
     """Return whether a token is a marker of the chat format, such as the end of a turn."""
-    return _SPECIAL.fullmatch(text.strip()) is not None
+    return not text or _SPECIAL.fullmatch(text.strip()) is not None
 
 
 def _is_ignored(character: str) -> bool:

@@ -89,7 +89,12 @@ class TemplateSet:
 
     def template(self, kind: str) -> FileTemplate:
         """Return the template of a question type (`yes_no`, `choice`, `scale`)."""
-        return _load(self.folder / f"{kind}.j2", f"{self.name}/{kind}", BLOCKS[:2])
+        return _template(self, kind)
+
+
+@cache  # building a path costs as much as the rest of a prompt
+def _template(templates: TemplateSet, kind: str) -> FileTemplate:
+    return _load(templates.folder / f"{kind}.j2", f"{templates.name}/{kind}", BLOCKS[:2])
 
 
 def layer_template(name: str) -> FileTemplate:

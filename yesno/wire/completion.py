@@ -32,6 +32,9 @@ _FINISH: Mapping[str, Finish] = {
     "function_call": "tool_calls",
 }
 
+_NUMBERS = (float, int, type(None))
+"""What `json` makes of a log-probability; a boolean is none."""
+
 
 def completion_from(reply: Mapping[str, Any]) -> Completion:
     """Return the text and the token probabilities of a reply in any of the shapes above.
@@ -91,7 +94,7 @@ def _position(entry: Mapping[str, Any]) -> Position:
 def _candidate(entry: Mapping[str, Any]) -> Candidate:
     data = entry.get("bytes")
     logprob = entry.get("logprob")
-    if logprob is not None and (isinstance(logprob, bool) or not isinstance(logprob, int | float)):
+    if type(logprob) not in _NUMBERS:
         raise TypeError("a log-probability must be a number")
     return Candidate(entry["token"], logprob, bytes(data) if data is not None else None, entry.get("id"))
 
