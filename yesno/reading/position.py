@@ -54,9 +54,7 @@ def find_start(
     value = _json_value(content)
     if value is not None:
         return _locate(pieces, offset + len(content[:value].encode("utf-8", "surrogateescape")))
-    start = _locate(pieces, offset)
-    if start.index < len(pieces) and not pieces[start.index][: start.skip].strip():
-        start = Start(start.index)
+    start = _before_space(pieces, _locate(pieces, offset))
     return _after_marks(positions, pieces, start, answers_at)
 
 
@@ -82,6 +80,16 @@ def _locate(pieces: Sequence[bytes], offset: int) -> Start:
             return Start(index, offset - position)
         position += len(piece)
     return Start(len(pieces))
+
+
+def _before_space(pieces: Sequence[bytes], start: Start) -> Start:
+    """Go back over blank tokens, which the final content may lack, to where the model began to answer."""
+    index = start.index
+    if index < len(pieces) and pieces[index][: start.skip].strip():
+        return start
+    while index > 0 and not pieces[index - 1].strip():
+        index -= 1
+    return Start(index)
 
 
 def _after_marks(
