@@ -42,29 +42,23 @@ def usable(position: Position, skip: int, *, later: bool = False) -> Candidates 
     """
     chosen = position.chosen
     listed = _listed(position)
-    own = _twin(listed, chosen)
-    measured = [(c, _measured(c)) for c in listed if c is not own]
-    own_value = _measured(chosen) if own is None else _first_of(_measured(own), _measured(chosen))
-    values = [value for _, value in measured if value is not None]
-    listed_values = values if own is None or own_value is None else [*values, own_value]
-    every = values if own_value is None else [*values, own_value]
-    censored = len(measured) + 1 - len(every)
-    problem = _problem(every, censored, later=later)
+    twin = _twin(listed, chosen)
+    table = [(candidate, _measured(candidate), False) for candidate in listed]
+    if twin is None:
+        table.append((chosen, _measured(chosen), True))
+    else:
+        table[twin] = (chosen, _first_of(_measured(listed[twin]), _measured(chosen)), True)
+    known = [(data_of(candidate), value, written) for candidate, value, written in table if value is not None]
+    problem = _problem([value for _, value, _ in known], len(table) - len(known), later=later)
     if problem is not None:
         return problem
+    inside = [value for _, value, written in known if twin is not None or not written]
     lead = data_of(chosen)[:skip]
-    tokens = [(data_of(c), value, False) for c, value in measured if value is not None]
-    if own_value is not None:
-        tokens.append((data_of(chosen), own_value, True))
     return Candidates(
-        [
-            (data[skip:], math.exp(min(0.0, value)), written)
-            for data, value, written in tokens
-            if data.startswith(lead)
-        ],
+        [(data[skip:], math.exp(min(0.0, v)), w) for data, v, w in known if data.startswith(lead)],
         written=data_of(chosen)[skip:],
-        ceiling=math.exp(min(0.0, *listed_values)) if listed_values else 1.0,
-        censored=censored,
+        ceiling=math.exp(min(0.0, *inside)) if inside else 1.0,
+        censored=len(table) - len(known),
     )
 
 
@@ -98,10 +92,10 @@ def _rank(candidate: Candidate) -> tuple[float, str]:
     return (math.inf if value is None or math.isnan(value) else -value, candidate.token)
 
 
-def _twin(listed: Sequence[Candidate], chosen: Candidate) -> Candidate | None:
-    """Return the alternative that is the written token, the one nearest in value of several."""
-    same = [candidate for candidate in listed if _same(candidate, chosen)]
-    return min(same, key=lambda candidate: _distance(candidate.logprob, chosen.logprob), default=None)
+def _twin(listed: Sequence[Candidate], chosen: Candidate) -> int | None:
+    """Return which alternative is the written token, the one nearest in value of several."""
+    same = [i for i, candidate in enumerate(listed) if _same(candidate, chosen)]
+    return min(same, key=lambda i: _distance(listed[i].logprob, chosen.logprob), default=None)
 
 
 def _distance(a: float | None, b: float | None) -> float:
