@@ -157,7 +157,7 @@ def _message(value: Any, number: int) -> Message:  # noqa: ANN401 - user input
 def _parts(content: Any) -> tuple[Part, ...]:  # noqa: ANN401 - user input
     if isinstance(content, str):
         return (TextPart(content),) if content else ()
-    if not isinstance(content, Iterable):
+    if isinstance(content, Mapping) or not isinstance(content, Iterable):
         raise QuestionError(
             f"message content must be a text or a list of parts, not {type(content).__name__}"
         )

@@ -68,8 +68,17 @@ class DecisionRequest:
         return DecisionRequest(self.input, self.questions, parameters)
 
 
+def _items(questions: Any) -> Iterable[Any]:  # noqa: ANN401 - user input
+    return questions.items() if isinstance(questions, Mapping) else questions
+
+
 def _checked_questions(questions: Any) -> FrozenDict[str, Question[Any]]:  # noqa: ANN401 - user input
-    pairs = list(questions.items() if isinstance(questions, Mapping) else questions)
+    try:
+        pairs = [(name, question) for name, question in _items(questions)]
+    except (TypeError, ValueError):
+        raise QuestionError(
+            f"`questions` must be a mapping of names to questions, or pairs of them, not {questions!r}"
+        ) from None
     if not pairs:
         raise QuestionError("there is no question; give at least one")
     seen: dict[str, Question[Any]] = {}

@@ -113,4 +113,4 @@ def _wait(state: object) -> float:
     error = state.outcome.exception() if state.outcome else None
     if isinstance(error, ProviderError) and error.retry_after is not None:
         return error.retry_after
-    return tenacity.wait_exponential_jitter(initial=0.5, max=20)(state)
+    return tenacity.wait_exponential_jitter(multiplier=0.5, max=20)(state)

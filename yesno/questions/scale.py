@@ -89,6 +89,8 @@ class Scale(Question[ScaleAnswer]):
 def _checked_levels(levels: Any) -> tuple[str, ...]:  # noqa: ANN401 - user input
     if isinstance(levels, str):
         raise QuestionError(f"`levels` must be a list of texts, not the text {levels!r}")
+    if not isinstance(levels, Iterable):
+        raise QuestionError(f"`levels` must be a list of texts, not {levels!r}")
     checked = tuple(checked_text("level", level) for level in levels)
     if len(checked) < 2:
         raise QuestionError(f"a scale needs a minimum of two levels, not {len(checked)}")

@@ -34,6 +34,7 @@ _FINISH: Mapping[str, Finish] = {
 
 _NUMBERS = (float, int, type(None))
 """What `json` makes of a log-probability; a boolean is none."""
+_BYTES = (list, type(None))
 
 
 def completion_from(reply: Mapping[str, Any]) -> Completion:
@@ -42,6 +43,13 @@ def completion_from(reply: Mapping[str, Any]) -> Completion:
     Raises:
         KeyError, IndexError, TypeError, ValueError: The reply has none of these shapes.
     """
+    try:
+        return _completion(reply)
+    except AttributeError as error:
+        raise TypeError(f"the reply has another shape: {error}") from error
+
+
+def _completion(reply: Mapping[str, Any]) -> Completion:
     if "choices" in reply:
         return _from_choice(reply["choices"][0])
     if "completion_probabilities" in reply:
@@ -92,11 +100,24 @@ def _position(entry: Mapping[str, Any]) -> Position:
 
 
 def _candidate(entry: Mapping[str, Any]) -> Candidate:
-    data = entry.get("bytes")
-    logprob = entry.get("logprob")
-    if type(logprob) not in _NUMBERS:
-        raise TypeError("a log-probability must be a number")
-    return Candidate(entry["token"], logprob, bytes(data) if data is not None else None, entry.get("id"))
+    return _token(entry["token"], entry.get("logprob"), entry.get("bytes"), entry.get("id"))
+
+
+def _token(token: Any, logprob: Any, data: Any = None, number: Any = None) -> Candidate:  # noqa: ANN401 - JSON
+    if type(token) is not str or type(logprob) not in _NUMBERS or type(data) not in _BYTES:
+        raise TypeError("a token needs a text, a log-probability that is a number, and bytes that are a list")
+    if type(logprob) is int:
+        logprob = _as_float(logprob)
+    return Candidate(
+        token, logprob, None if data is None else bytes(data), number if type(number) is int else None
+    )
+
+
+def _as_float(number: int) -> float:
+    try:
+        return float(number)
+    except OverflowError:
+        raise ValueError("a log-probability is too large") from None
 
 
 def _from_arrays(logprobs: Mapping[str, Any]) -> tuple[Position, ...]:
@@ -106,14 +127,14 @@ def _from_arrays(logprobs: Mapping[str, Any]) -> tuple[Position, ...]:
         zip(logprobs["tokens"], logprobs["token_logprobs"], strict=True)
     ):
         table = tables[index] if index < len(tables) else None
-        top = tuple(Candidate(text, value) for text, value in (table or {}).items())
-        positions.append(Position(Candidate(token, logprob), top))
+        top = tuple(_token(text, value) for text, value in (table or {}).items())
+        positions.append(Position(_token(token, logprob), top))
     return tuple(positions)
 
 
 def _from_llamacpp(reply: Mapping[str, Any]) -> Completion:
     positions = tuple(_position(entry) for entry in reply["completion_probabilities"])
-    text = reply.get("content")
+    text = _text(reply.get("content"))
     if text is None:
         text = "".join(position.chosen.token for position in positions)
     return Completion(
@@ -124,7 +145,7 @@ def _from_llamacpp(reply: Mapping[str, Any]) -> Completion:
 def _from_ollama(reply: Mapping[str, Any]) -> Completion:
     entries = reply.get("logprobs")
     return Completion(
-        text=reply["message"].get("content"),
+        text=_text(reply["message"].get("content")),
         positions=tuple(_position(entry) for entry in entries) if entries else None,
         finish=_FINISH.get(str(reply.get("done_reason")), "stop"),
     )
@@ -148,4 +169,4 @@ def _from_gemini(candidate: Mapping[str, Any]) -> Completion:
 
 
 def _gemini_token(entry: Mapping[str, Any]) -> Candidate:
-    return Candidate(entry["token"], entry.get("logProbability"), None, entry.get("tokenId"))
+    return _token(entry["token"], entry.get("logProbability"), None, entry.get("tokenId"))
