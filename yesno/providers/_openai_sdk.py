@@ -9,7 +9,7 @@ import asyncio
 import json
 import threading
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 from functools import cached_property
 from time import time
@@ -26,12 +26,23 @@ if TYPE_CHECKING:
     import httpx2
     import openai
 
+    from yesno.providers._aio import AioPoster
+
 __all__ = ["OpenAISDK"]
 
 PATH = "/chat/completions"
-_OPTIONS: Any = {"idempotency_key": "unused", "max_retries": 0, "headers": {}, "params": {}}
-"""What the SDK would otherwise copy deeply per request, and a key that it would draw from the system's random
-source for a header that it does not send (openai 3.57.0)."""
+_OPTIONS: Any = {"idempotency_key": "unused"}
+"""The SDK would draw 16 random bytes per request for a header that it does not send (openai 3.57.0)."""
+
+
+@dataclass(frozen=True, slots=True)
+class _AsyncSide:
+    """What belongs to one event loop."""
+
+    loop: asyncio.AbstractEventLoop
+    client: openai.AsyncOpenAI
+    poster: AioPoster | None
+    """None when the caller brought an HTTP client, which then has to be used."""
 
 
 class OpenAISDK(Provider):
@@ -53,7 +64,7 @@ class OpenAISDK(Provider):
         self._base_url = base_url
         self._http_client = http_client
         self._async_http_client = async_http_client
-        self._async_clients: dict[int, tuple[asyncio.AbstractEventLoop, openai.AsyncOpenAI, str]] = {}
+        self._async_sides: dict[int, _AsyncSide] = {}
         self._lock = threading.Lock()
 
     def build(self, task: Task) -> Payload:
@@ -101,14 +112,17 @@ class OpenAISDK(Provider):
         response = self._client.post(
             PATH, body=payload, cast_to=httpx2.Response, options=cast("Any", options)
         )
-        return self._json(response)
+        return self._json(response.status_code, response.content)
 
     async def asend(self, payload: Payload) -> Payload:
-        """Post one body through the SDK, awaited."""
+        """Post one body as the SDK would, awaited; through the SDK itself when the caller brought a client."""
+        side = self._async_side()
+        if side.poster is not None:
+            return self._json(*await side.poster.post(payload))
         import httpx2
 
-        client, url = self._async_client()
-        return self._json(await client.post(url, body=payload, cast_to=httpx2.Response, options=_OPTIONS))
+        response = await side.client.post(PATH, body=payload, cast_to=httpx2.Response, options=_OPTIONS)
+        return self._json(response.status_code, response.content)
 
     def classify(self, error: Exception) -> ProviderError | None:
         """Name the SDK's errors; a message that quotes the prompt or the key is left out."""
@@ -160,9 +174,11 @@ class OpenAISDK(Provider):
     async def aclose(self) -> None:
         """Close the connections of the running event loop."""
         self.close()
-        held = self._async_clients.pop(id(asyncio.get_running_loop()), None)
-        if held is not None:
-            await held[1].close()
+        side = self._async_sides.pop(id(asyncio.get_running_loop()), None)
+        if side is not None:
+            if side.poster is not None:
+                await side.poster.close()
+            await side.client.close()
 
     @property
     def _place(self) -> str:
@@ -176,34 +192,35 @@ class OpenAISDK(Provider):
             api_key=self._api_key, base_url=self._base_url, max_retries=0, http_client=self._http_client
         )
 
-    def _async_client(self) -> tuple[openai.AsyncOpenAI, str]:
-        """Return the client of the running loop and the whole address, which spares the SDK joining URLs."""
+    def _async_side(self) -> _AsyncSide:
         loop = asyncio.get_running_loop()
-        held = self._async_clients.get(id(loop))
-        if held is not None and held[0] is loop:
-            return held[1:]
+        held = self._async_sides.get(id(loop))
+        if held is not None and held.loop is loop:
+            return held
         import openai
+
+        from yesno.providers._aio import AioPoster
 
         client = openai.AsyncOpenAI(
             api_key=self._api_key,
             base_url=self._base_url,
             max_retries=0,
-            http_client=self._async_http_client or _lean_client(),
+            http_client=self._async_http_client,
         )
-        url = f"{str(client.base_url).rstrip('/')}{PATH}"
+        side = _AsyncSide(loop, client, AioPoster(client, PATH) if self._async_http_client is None else None)
         with self._lock:
-            self._async_clients = {k: v for k, v in self._async_clients.items() if not v[0].is_closed()}
-            self._async_clients[id(loop)] = (loop, client, url)
-        return client, url
+            self._async_sides = {k: v for k, v in self._async_sides.items() if not v.loop.is_closed()}
+            self._async_sides[id(loop)] = side
+        return side
 
-    def _json(self, response: httpx2.Response) -> Payload:
+    def _json(self, status: int, content: bytes) -> Payload:
         try:
-            body = json.loads(response.content)
+            body = json.loads(content)
         except ValueError as error:
             raise UnreadableReply(
-                f"{self._place} answered {response.status_code} with something that is not JSON",
+                f"{self._place} answered {status} with something that is not JSON",
                 provider=self.name,
-                status=response.status_code,
+                status=status,
             ) from error
         if not isinstance(body, dict):
             raise UnreadableReply(
@@ -253,14 +270,6 @@ class OpenAISDK(Provider):
 
 def _shares(text: str, line: str, width: int = 20) -> bool:
     return any(line[i : i + width] in text for i in range(0, max(0, len(line) - width + 1), width // 2))
-
-
-def _lean_client() -> httpx2.AsyncClient | None:
-    try:
-        from yesno.providers._aio import AioClient
-    except ImportError:
-        return None
-    return AioClient()
 
 
 def _details(body: object) -> tuple[str, str | None, str | None]:

@@ -31,8 +31,6 @@ class Tally:
     """Most of the unlisted probability that one further spelling can have."""
     opened: float = 0.0
     """Probability of all beginnings, each counted once."""
-    listed: set[int] = field(default_factory=set)
-    """Labels with at least one spelling seen."""
     unseen: float = 0.0
     smallest: float = 1.0
     """Smallest listed probability where the answer begins; nothing unlisted is larger."""
@@ -76,7 +74,7 @@ class Tally:
         total = sum(self.seen)
         if total <= 0.0:
             return None
-        missing = tuple(i for i in range(self.size) if i not in self.listed)
+        missing = tuple(i for i, mass in enumerate(self.seen) if mass <= 0.0)
         unseen = max(self.unseen, RESOLUTION) if missing else max(self.unseen, 0.0)
         error = RESOLUTION if missing else 0.0
         spare = tuple(

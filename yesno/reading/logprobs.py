@@ -158,8 +158,6 @@ class _Walk:
         if step is None:
             return False
         self.prefix, self.weight, self.label = step
-        if self.label is not None:
-            self.tally.listed.add(self.label)
         return True
 
     def _reachable(self) -> Iterable[int]:
@@ -214,12 +212,10 @@ class _Walk:
             return 0.0
         if exact is not None and not match.extends - {exact}:
             tally.seen[exact] += mass
-            tally.listed.add(exact)
         elif exact is None and len(match.extends) == 1 and not _is_text(text):
             (label,) = match.extends
             tally.seen[label] += mass
             tally.guessed[label] += mass
-            tally.listed.add(label)
             tally.flags.add("partial_bytes")
         else:
             tally.begin(_related(match), mass)

@@ -60,10 +60,12 @@ def named_parameter(message: str, param: str | None) -> str | None:
         for name in _NAMES:
             if param == name or param.startswith(f"{name}.") or param == f"body.{name}":
                 return name
+    if re.search(r"\blogprobs of \d+", message):
+        return "top_logprobs"
     positions = {name: message.find(name) for name in _NAMES if name in message}
     if positions:
         return min(positions, key=lambda name: (positions[name], -len(name)))
-    return "top_logprobs" if re.search(r"\blogprobs of \d+", message) else _spaced(message)
+    return _spaced(message)
 
 
 def _spaced(message: str) -> str | None:
