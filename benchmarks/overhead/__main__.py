@@ -59,7 +59,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _print(rows, options)
     reached = next(row.ratio for row in rows if row.client == YESNO)
     if reached < LEAST_RATIO:
-        print(f"yesno reached {reached:.2f} times the SDK's rate; it has to reach {LEAST_RATIO}", file=sys.stderr)
+        print(
+            f"yesno reached {reached:.2f} times the SDK's rate; it has to reach {LEAST_RATIO}",
+            file=sys.stderr,
+        )
         return 1
     return 0
 
@@ -115,7 +118,11 @@ def _print(rows: Sequence[Row], options: argparse.Namespace) -> None:
         table.add_column(heading, justify="right")
     for row in rows:
         table.add_row(
-            row.client, f"{row.rate:,.0f}", f"{row.cpu_ms:.3f}", f"{row.ratio:.2f}", f"{row.slowest_ratio:.2f}"
+            row.client,
+            f"{row.rate:,.0f}",
+            f"{row.cpu_ms:.3f}",
+            f"{row.ratio:.2f}",
+            f"{row.slowest_ratio:.2f}",
         )
     Console().print(table)
 

@@ -60,11 +60,17 @@ def _body(model: DecisionModel, text: str) -> Body:
 def opened(server: Server, runner: asyncio.Runner) -> Iterator[dict[str, Run]]:
     """Open all clients and yield a blocking call for each, by name; one event loop serves them all."""
     held = AsyncExitStack()
-    runs = {name: _blocking(runner, runner.run(held.enter_async_context(kind(server)))) for name, kind in _KINDS.items()}
+    runs = {
+        name: _blocking(runner, runner.run(held.enter_async_context(kind(server))))
+        for name, kind in _KINDS.items()
+    }
     settings = {"base_url": server.base_url, "concurrency": server.concurrency}
     try:
         with DecisionModel(_SPEC, **settings) as model:
-            yield {**runs, "yesno: DecisionModel.map": lambda work: _check(list(model.map(work.texts, _QUESTION)))}
+            yield {
+                **runs,
+                "yesno: DecisionModel.map": lambda work: _check(list(model.map(work.texts, _QUESTION))),
+            }
     finally:
         runner.run(held.aclose())
 

@@ -38,7 +38,9 @@ TOKENS = {
 
 def reply() -> dict[str, Any]:
     """Return the body that every request gets, with the fields that OpenAI sends."""
-    top = [{"token": token, "logprob": value, "bytes": list(token.encode())} for token, value in TOKENS.items()]
+    top = [
+        {"token": token, "logprob": value, "bytes": list(token.encode())} for token, value in TOKENS.items()
+    ]
     zero = {"audio_tokens": 0, "cached_tokens": 0}
     return {
         "id": "chatcmpl-CkT0mYq8Zr5jWkq1u0vXn3s7dPzQe",

@@ -48,7 +48,7 @@ def test_both_models_send_the_same_bytes_and_give_the_same_answers():
         "s": Scale("q?", ["l", "h"]),
     }
     replies = {
-        "Yes or No?": {"Yes": 0.7, "No": 0.2},
+        "Answer yes or no.": {"Yes": 0.7, "No": 0.2},
         "letter": {"B": 0.6, "A": 0.3},
         "number": {"2": 0.9, "1": 0.1},
     }

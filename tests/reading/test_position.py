@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.reading.build import YES_NO, letters, names, position, reply
-from yesno.reading.labels import number_labels
+from tests.reading.build import YES_NO, letters, position, reply
+from yesno.reading.labels import name_labels, number_labels
 from yesno.reading.logprobs import read
 from yesno.reading.outcome import Reading, Unread
 
@@ -115,20 +115,16 @@ def test_a_json_value_that_was_cut_off_is_no_answer():
     assert no(*tokens('{"answer": "'), finish="length") == "truncated"
 
 
-def test_bytes_that_are_no_text_before_a_json_value_do_not_shift_it():
-    broken = position((r"\xf0\x9f", 0.9, b"\xf0\x9f"))
-    whole = [*tokens('{"reason": "'), broken, *tokens('", "answer": "'), ANSWER, *tokens('"}')]
-    written = b"".join(p.chosen.data or p.chosen.token.encode() for p in whole).decode("utf-8", "replace")
-    assert no(*whole, text=written) in (near(0.8), "misaligned")
+def test_what_is_no_text_before_a_json_value_does_not_shift_it():
+    before = tokens('{"reason": "', "\ud83d", '", "answer": "')
+    assert no(*before, ANSWER, *tokens('"}')) == near(0.8)
 
 
 def test_lone_surrogates_do_not_break_the_reader():
     lone = "\ud83d"
     assert no(*tokens(lone), ANSWER) == "low_label_mass"
     assert no(ANSWER, text=f"No {lone}") == near(0.8)
-    assert names([f"{lone}x", "other"], position((f"{lone}x", 0.9), ("other", 0.1))).probabilities[0] == near(
-        0.9
-    )
+    assert len(name_labels([f"{lone}x", "other"])) == 2
     assert letters([f"{lone}x", "other"], position(("A", 0.9), ("B", 0.1))).probabilities[0] == near(0.9)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from yesno.cli.demo_items import ITEMS, MESSAGE, ROUTES, TOOLS, Item
 from yesno.cli.session import OK, Connection
 from yesno.cli.views import answer_text, bounds_text, document, mass_text
-from yesno.flow import Flow, ask, ask_all
+from yesno.flow import Flow, ask_all, outcome_of
 from yesno.questions import Choice, ChoiceAnswer, Outcome, Scale, ScaleAnswer, YesNo, YesNoAnswer
 from yesno.response import DecisionResponse
 from yesno.templates.layers import layer_question
@@ -51,9 +51,9 @@ def filter_tools(tools: Mapping[str, str], message: str) -> Flow[dict[str, float
     }
 
 
-def route(routes: Mapping[str, str], message: str) -> Flow[ChoiceAnswer]:
+def route(routes: Mapping[str, str], message: str) -> Flow[Outcome]:
     """Choose the model that should answer a message."""
-    return (yield from ask(Choice("Which model should answer this request?", routes), message))
+    return (yield from outcome_of(Choice("Which model should answer this request?", routes), message))
 
 
 def is_right(item: Item, outcome: Outcome) -> bool:
@@ -70,7 +70,7 @@ def is_right(item: Item, outcome: Outcome) -> bool:
 
 
 def _report(
-    rows: list[tuple[Item, DecisionResponse, float]], shares: dict[str, float | None], routed: ChoiceAnswer
+    rows: list[tuple[Item, DecisionResponse, float]], shares: dict[str, float | None], routed: Outcome
 ) -> dict[str, Any]:
     answers = [
         {
@@ -84,7 +84,7 @@ def _report(
         "answers": answers,
         "right": sum(answer["right"] for answer in answers),
         "tools": shares,
-        "route": {"value": routed.value, "probabilities": dict(routed.probabilities)},
+        "route": dict(routed.probabilities) if isinstance(routed, ChoiceAnswer) else None,
     }
 
 
@@ -106,7 +106,7 @@ def _status(quiet: bool) -> Any:  # noqa: ANN401 - a context manager over a func
 
 
 def _show(
-    rows: list[tuple[Item, DecisionResponse, float]], shares: dict[str, float | None], routed: ChoiceAnswer
+    rows: list[tuple[Item, DecisionResponse, float]], shares: dict[str, float | None], routed: Outcome
 ) -> None:
     from rich.console import Console
     from rich.table import Table
@@ -141,8 +141,11 @@ def _show(
         kept = share is not None and share >= 0.5
         tools.add_row("keep" if kept else "drop", name, "undecided" if share is None else f"{share:.3f}")
     console.print(tools)
-    chances = ", ".join(f"{name} {share:.3f}" for name, share in routed.probabilities.items())
-    console.print(f"\n[bold]Route[/] {routed.value} ({chances})\n")
+    chances = ""
+    if isinstance(routed, ChoiceAnswer):
+        chances = f" ({', '.join(f'{name} {share:.3f}' for name, share in routed.probabilities.items())})"
+    chosen = routed.value if isinstance(routed, ChoiceAnswer) else answer_text(routed)
+    console.print(f"\n[bold]Route[/] {chosen}{chances}\n")
     console.print(HOSTED, soft_wrap=True, markup=False)
 
 

@@ -157,7 +157,9 @@ def models_list(as_json: Json = False, debug: Debug = False) -> None:
 
 @models_app.command("pull")
 def models_pull(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Such as qwen2.5-coder-1.5b, or hf:OWNER/REPO/FILE.gguf.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Such as qwen2.5-coder-1.5b, or hf:OWNER/REPO/FILE.gguf.")
+    ],
     accept_licence: Annotated[
         bool, typer.Option(help="You have read and accept the model's licence.")
     ] = False,

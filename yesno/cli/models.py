@@ -34,14 +34,21 @@ def list_models(*, as_json: bool) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table("model", "size", "licence", "here", "what it is", box=None, pad_edge=False)
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("model", "size", "licence", "here"):
+        table.add_column(heading, no_wrap=True)
+    table.add_column("what it is")
     for row in rows:
-        name = row["name"] + (" (default)" if row["default"] else "")
         table.add_row(
-            name, f"{row['megabytes']} MB", row["licence"], "yes" if row["path"] else "no", row["about"]
+            row["name"],
+            f"{row['megabytes']} MB",
+            row["licence"],
+            "yes" if row["path"] else "no",
+            row["about"],
         )
     console = Console(highlight=False)
     console.print(table)
+    console.print(f"[dim]`local` alone means local:{default_name()}[/]")
     console.print("[dim]Also: local:hf:OWNER/REPO/FILE.gguf and local:/path/to/file.gguf[/]")
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from yesno._frozen import FrozenDict, FrozenList
@@ -39,11 +40,16 @@ def encode_text(text: str) -> str:
     return _CONTROL_WORD.sub("&#91;", text) if "[" in text else text
 
 
+# options and their descriptions come again with every input
+
+
+@lru_cache(maxsize=4096)
 def encode_line(text: str) -> str:
     """Encode a text that must stay on one line; line breaks become spaces."""
     return encode_text(_BREAKS.sub(" ", text).strip())
 
 
+@lru_cache(maxsize=4096)
 def encode_name(text: str) -> str:
     r"""Encode a name that must stay on one line and distinct; line breaks become visible as `\\n`."""
     return encode_text("".join(_VISIBLE.get(c, c) for c in text).strip())

@@ -1,0 +1,58 @@
+"""The report as Markdown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchmarks.quality.items import load
+from benchmarks.quality.scores import Scores, log_losses, paired_interval, score
+from yesno import Choice, Scale, YesNo
+
+__all__ = ["report"]
+
+Rows = dict[tuple[str, str, str], dict[str, Any]]
+HEAD = """| set | n | reader | log loss | Brier | AUROC | accuracy | undecided | label mass | s/decision |
+|---|---:|---|---:|---:|---:|---:|---:|---:|---:|"""
+
+
+def report(rows: Rows, names: list[str], split: str, command: str, model: str) -> str:
+    """Return tables of both readers' scores and of the paired differences in log loss."""
+    lines = [f"# Quality of `{model}`, {split} items", "", f"Made by `{command}` on {_date(rows)}.", "", HEAD]
+    differences = ["| set | log loss of yesno − naive | 95 % interval | |", "|---|---:|---:|---|"]
+    for name in names:
+        items = [i for i in load(name, split) if all((name, i.id, r) in rows for r in ("naive", "yesno"))]
+        if not items:
+            continue
+        labels = [item.label for item in items]
+        sizes = [_size(item.question) for item in items]
+        yes_no = isinstance(items[0].question, YesNo)
+        both = {r: [rows[name, item.id, r] for item in items] for r in ("naive", "yesno")}
+        for reader, found in both.items():
+            lines.append(_line(name, len(items), reader, score(found, labels, sizes, yes_no=yes_no)))
+        gap = log_losses(both["yesno"], labels, sizes) - log_losses(both["naive"], labels, sizes)
+        low, high = paired_interval(gap, [item.group for item in items])
+        verdict = "better" if high < 0 else "worse" if low > 0 else "no difference shown"
+        differences.append(f"| {name} | {gap.mean():+.3f} | {low:+.3f} to {high:+.3f} | {verdict} |")
+    return "\n".join([*lines, "", *differences, ""])
+
+
+def _date(rows: Rows) -> str:
+    return max((row["at"] for row in rows.values()), default="no rows")[:10]
+
+
+def _size(question: YesNo | Choice | Scale) -> int:
+    match question:
+        case YesNo():
+            return 2
+        case Choice():
+            return len(question.options)
+        case Scale():
+            return len(question.levels)
+
+
+def _line(name: str, n: int, reader: str, s: Scores) -> str:
+    auroc = "–" if s.auroc is None else f"{s.auroc:.3f}"
+    return (
+        f"| {name} | {n} | {reader} | {s.log_loss:.3f} | {s.brier:.3f} | {auroc} | {s.accuracy:.3f} "
+        f"| {s.undecided:.3f} | {s.mass:.3f} | {s.seconds:.2f} |"
+    )

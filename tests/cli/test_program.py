@@ -1,0 +1,193 @@
+import io
+import json
+import math
+
+import pytest
+
+from yesno import FakeProvider
+from yesno.cli.main import main
+from yesno.errors import ProviderUnavailable
+
+
+@pytest.fixture
+def run(capsys, monkeypatch):
+    """Run the program as a shell would: words in; exit code, output and errors out."""
+
+    def call(*words, stdin=None):
+        if stdin is not None:
+            monkeypatch.setattr("sys.stdin", io.StringIO(stdin))
+        with pytest.raises(SystemExit) as info:
+            main([*words])
+        out, err = capsys.readouterr()
+        return info.value.code, out, err
+
+    return call
+
+
+@pytest.fixture
+def scripted(monkeypatch):
+    """Make every model a fake with this script; return the fake."""
+
+    def put(script):
+        fake = FakeProvider(script)
+        monkeypatch.setattr("yesno.engine.core.load_provider", lambda spec, **options: fake)
+        return fake
+
+    return put
+
+
+def test_ask_shows_both_sides_bounds_and_mass(run):
+    code, out, err = run("ask", "Is it?", "hello", "-m", "fake")
+    assert (code, err) == (0, "")
+    assert "yes  0.800" in out
+    assert "no   0.200" in out
+    assert "label mass 1.000" in out
+
+
+def test_json_is_one_strict_object(run):
+    code, out, _ = run("ask", "Is it?", "hello", "-m", "fake", "--json")
+    shown = json.loads(out, parse_constant=lambda name: pytest.fail(name))
+    assert code == 0
+    assert (shown["type"], shown["probability"], shown["method"], shown["calibrated"]) == (
+        "yes_no",
+        0.8,
+        "logprobs",
+        False,
+    )
+    assert shown["usage"]["requests"] == 1
+
+
+@pytest.mark.parametrize(("threshold", "code"), [("0.8", 0), ("0.81", 1), ("1.5", 2), ("nan", 2)])
+def test_check_turns_the_answer_into_an_exit_code(run, threshold, code):
+    assert run("ask", "Is it?", "hello", "-m", "fake", "--check", threshold)[0] == code
+
+
+def test_the_input_comes_from_an_argument_a_file_or_standard_input(run, scripted, tmp_path):
+    fake = scripted({"Yes": 0.9, "No": 0.1})
+    text, fields, messages = tmp_path / "a.txt", tmp_path / "b.json", tmp_path / "c.json"
+    text.write_text("from the file")
+    fields.write_text('{"subject": "a field"}')
+    messages.write_text('[{"role": "user", "content": "a message"}]')
+    run("ask", "Is it?", "from the argument")
+    run("ask", "Is it?", "--file", str(text))
+    run("ask", "Is it?", stdin="from the pipe")
+    run("ask", "Is it?", "-", stdin="from the dash")
+    run("ask", "Is it?", "-f", str(fields))
+    run("ask", "Is it?", "-f", str(messages))
+    prompts = [payload["messages"][-1]["content"] for payload in fake.requests]
+    wanted = [
+        "from the argument",
+        "from the file",
+        "from the pipe",
+        "from the dash",
+        '"subject": "a field"',
+        'role="user"',
+    ]
+    assert all(part in prompt for part, prompt in zip(wanted, prompts, strict=True))
+
+
+def test_choose_and_rate_show_every_option(run, scripted):
+    scripted({"B": 0.7, "A": 0.2})
+    code, out, _ = run(
+        "choose", "Which?", "x", "-o", "billing=payments", "-o", "support", "--none", "neither"
+    )
+    assert code == 0
+    assert [line.split()[0] for line in out.splitlines()[:3]] == ["billing", "support", "neither"]
+    scripted({"2": 0.7, "1": 0.2})
+    code, out, _ = run("rate", "How?", "x", "-l", "low", "-l", "high")
+    assert code == 0
+    assert "mean level 0.78 of 0 to 1" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("ask", " ", "x", "-m", "fake"), "blank"),
+        (("ask", "q", "", "-m", "fake"), "blank"),
+        (("choose", "q", "x", "-o", "a", "-m", "fake"), "two options"),
+        (("choose", "q", "x", "-o", "a=", "-o", "b", "-m", "fake"), "empty description"),
+        (("rate", "q", "x", "-l", "a", "-m", "fake"), "two levels"),
+        (("ask", "q", "x", "-m", "fakee"), "did you mean 'fake'"),
+        (("ask", "q", "x", "-m", "openai:gpt-5.4-mini"), "OPENAI_API_KEY"),
+        (("ask", "q", "x", "-m", "local:smolm2"), "local:smollm2"),
+        (("ask", "q", "x", "--file", "y", "-m", "fake"), "not both"),
+        (("ask", "q", "--file", "missing.txt", "-m", "fake"), "missing.txt"),
+        (("ask", "q", "x", "-m", "fake", "--template", "nope"), "few_shot"),
+        (("ask", "q", "x", "-m", "openai-compatible:m"), "--base-url"),
+    ],
+    ids=range(12),
+)
+def test_bad_usage_is_one_line_with_exit_code_2(run, words, said):
+    code, out, err = run(*words)
+    assert (code, out) == (2, "")
+    assert said.replace("--base-url", "base_url") in err
+    assert err.startswith("yesno: ")
+    assert err.count("\n") == 1
+    assert "Traceback" not in err
+
+
+def test_an_undecided_outcome_and_a_refusal_exit_with_3(run, scripted):
+    scripted({"The": 0.9, "Yes": 0.1})
+    code, out, err = run("ask", "Is it?", "x")
+    assert (code, out) == (3, "")
+    assert "low_label_mass" in err
+    scripted({"<refusal>": 1})
+    code, out, err = run("ask", "Is it?", "x", "--json")
+    assert code == 3
+    assert json.loads(out)["type"] == "refusal"
+    assert "refused" in err
+
+
+def test_a_provider_that_fails_exits_with_4_and_debug_shows_where(run, scripted):
+    scripted(ProviderUnavailable("the server is down", provider="fake", retry_after=500))
+    code, _, err = run("ask", "Is it?", "x")
+    assert (code, err) == (4, "yesno: the server is down\n")
+    with pytest.raises(ProviderUnavailable):
+        main(["ask", "Is it?", "x", "--debug"])
+
+
+def test_demo_counts_right_answers_and_names_a_hosted_model(run, scripted):
+    scripted(lambda prompt: {"Yes": 0.9, "No": 0.1} if "yes or no" in prompt else {"A": 0.8, "B": 0.2})
+    code, out, _ = run("demo", "--json")
+    report = json.loads(out)
+    assert code == 0
+    assert len(report["answers"]) == 12
+    assert report["right"] == sum(answer["right"] for answer in report["answers"])
+    assert list(report["tools"].values()) == pytest.approx([0.9] * 4)
+    assert math.isclose(sum(report["route"].values()), 1)
+    code, out, _ = run("demo")
+    assert code == 0
+    assert "OPENAI_API_KEY" in out
+    assert "of 12 right" in out
+    assert "keep" in out
+
+
+def test_models_list_shows_the_catalogue(run, monkeypatch, tmp_path):
+    monkeypatch.setenv("YESNO_MODELS_DIR", str(tmp_path))
+    code, out, _ = run("models", "list", "--json")
+    rows = json.loads(out)
+    assert code == 0
+    assert [row["name"] for row in rows if row["default"]] == ["local:qwen2.5-coder-1.5b"]
+    assert all(row["path"] is None for row in rows)
+    assert "local:smollm2" in run("models", "list")[1]
+
+
+def test_a_licence_has_to_be_accepted_before_a_pull(run, monkeypatch, tmp_path):
+    monkeypatch.setenv("YESNO_MODELS_DIR", str(tmp_path))
+    code, _, err = run("models", "pull", "gemma3-270m")
+    assert code == 2
+    assert "--accept-licence" in err
+
+
+def test_version_and_help(run):
+    assert run("--version")[1].startswith("yesno ")
+    code, out, _ = run("--help")
+    assert code == 0
+    assert "Exit codes" in out
+
+
+def test_an_unknown_variable_is_told_with_the_close_match(run, monkeypatch):
+    monkeypatch.setenv("YESNO_MODL", "x")
+    code, _, err = run("ask", "q", "x")
+    assert code == 2
+    assert "YESNO_MODEL" in err
