@@ -15,8 +15,8 @@ import openai
 
 from yesno import AsyncDecisionModel, DecisionModel, YesNo, YesNoAnswer
 
-RAW = "openai SDK: create"
-YESNO = "yesno: AsyncDecisionModel.map"
+RAW = "openai SDK, create"
+YESNO = "yesno, async map"
 _QUESTION = YesNo("Is this message about billing?")
 _SPEC = "openai-compatible:m"
 
@@ -69,7 +69,7 @@ def opened(server: Server, runner: asyncio.Runner) -> Iterator[dict[str, Run]]:
         with DecisionModel(_SPEC, **settings) as model:
             yield {
                 **runs,
-                "yesno: DecisionModel.map": lambda work: _check(list(model.map(work.texts, _QUESTION))),
+                "yesno, sync map": lambda work: _check(list(model.map(work.texts, _QUESTION))),
             }
     finally:
         runner.run(held.aclose())
@@ -150,7 +150,7 @@ async def _yesno(server: Server) -> AsyncIterator[Client]:
 
 _KINDS: dict[str, Callable[[Server], AbstractAsyncContextManager[Client]]] = {
     RAW: _sdk_create,
-    "openai SDK: post on aiohttp": _sdk_post,
+    "openai SDK, post on aiohttp": _sdk_post,
     "aiohttp and json": _bare,
     YESNO: _yesno,
 }

@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,8 @@ def measured(options: argparse.Namespace) -> dict[tuple[str, str, str], dict[str
     """Return the row of each set, item and reader, asking what is not in the rows file yet."""
     rows = kept(options.rows)
     names = [name for name in options.sets.split(",") if name]
-    items = [(name, item) for name in names for item in load(name, options.split, options.limit)]
+    lists = [[(name, item) for item in load(name, options.split, options.limit)] for name in names]
+    items = [pair for row in zip_longest(*lists) for pair in row if pair is not None]
     with DecisionModel(options.model, base_url=options.base_url, template=options.template) as model:
         for name, item in track(items, "asking", console=Console(stderr=True)):
             for reader, ask in READERS.items():

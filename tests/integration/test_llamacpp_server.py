@@ -56,8 +56,8 @@ def server():
     params.hostnames = ["127.0.0.1"]
     params.port = 0
     params.api_keys = [KEY]
-    params.n_parallel = 2
-    params.n_ctx = 2 * 4096
+    params.n_parallel = 1  # neighbours in a batch change the rounding: by up to 0.04 with this model
+    params.n_ctx = 4096
     params.verbosity = -1
     params.warmup = False
     params.cache_prompt = False  # a reused prefix is computed in other batches and rounds differently
@@ -111,7 +111,7 @@ def test_unicode_travels_both_ways(model):
 
 
 def test_a_long_input_is_read_whole(model):
-    response = model.decide(SENTENCE * 80, {"q": YesNo("Is this a complaint?")})
+    response = model.decide(SENTENCE * 85, {"q": YesNo("Is this a complaint?")})
     assert response.usage.input_tokens > 1500
     assert 0 < response.yes_no("q").probability < 1
 
@@ -122,7 +122,7 @@ def test_eight_callers_at_once_each_get_their_own_answer(model):
     alone = [model.decide(text, question).probability for text in texts]
     with ThreadPoolExecutor(8) as pool:
         together = list(pool.map(lambda text: model.decide(text, question).probability, texts))
-    assert together == pytest.approx(alone, abs=2e-2)  # two slots share a batch
+    assert together == pytest.approx(alone, abs=1e-3)
 
 
 def test_sync_async_and_the_same_request_twice_give_equal_probabilities(server, model):

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from tests.reading.build import YES_NO, position, reply
 from yesno.evidence import Candidate, Completion, Position
+from yesno.questions import Undecided
 from yesno.reading.labels import letter_labels, name_labels
 from yesno.reading.logprobs import read
 from yesno.reading.outcome import Declined, Reading, Unread
@@ -73,13 +74,7 @@ def test_an_option_that_reads_like_a_refusal_is_an_option():
 )
 def test_a_reply_without_token_values_gives_no_number(completion, reason):
     assert read(completion, YES_NO) == Unread(reason)
-    assert reason in str(no_answer_error(_undecided(reason)))
-
-
-def _undecided(reason):
-    from yesno.questions import Undecided
-
-    return Undecided(reason)
+    assert reason in str(no_answer_error(Undecided(reason)))
 
 
 def test_every_reason_of_the_reading_room_is_explained_to_people():
@@ -89,7 +84,7 @@ def test_every_reason_of_the_reading_room_is_explained_to_people():
         "undecodable_tokens", "misaligned",
     }  # fmt: skip
     for reason in reasons:
-        message = str(no_answer_error(_undecided(reason), "q"))
+        message = str(no_answer_error(Undecided(reason), "q"))
         assert "'q'" in message
         assert len(message) > len(f"question 'q' is undecided: {reason} ({reason})")
 

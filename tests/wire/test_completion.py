@@ -191,8 +191,28 @@ def test_another_body_is_refused(body):
 
 leaves = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3)
 names = st.sampled_from(
-    "choices message content logprobs token logprob top_logprobs bytes id finish_reason text tokens token_logprobs "
-    "candidates parts logprobsResult chosenCandidates topCandidates completion_probabilities type".split()
+    [
+        "choices",
+        "message",
+        "content",
+        "logprobs",
+        "token",
+        "logprob",
+        "top_logprobs",
+        "bytes",
+        "id",
+        "finish_reason",
+        "text",
+        "tokens",
+        "token_logprobs",
+        "candidates",
+        "parts",
+        "logprobsResult",
+        "chosenCandidates",
+        "topCandidates",
+        "completion_probabilities",
+        "type",
+    ]
 )
 junk = st.recursive(
     leaves,

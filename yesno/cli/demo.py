@@ -18,6 +18,8 @@ from yesno.templates.layers import layer_question
 __all__ = ["filter_tools", "is_right", "route", "run_demo"]
 
 NAME = "answer"
+WIDE = 110
+"""Columns from which the table shows the inputs too."""
 HOSTED = "To ask a hosted model instead, set its key and name it: OPENAI_API_KEY=... yesno demo --model openai:gpt-5.4-mini"
 
 
@@ -113,19 +115,21 @@ def _show(
 
     console = Console(highlight=False)
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("input", max_width=34, no_wrap=True, overflow="ellipsis", style="dim")
-    table.add_column("question", max_width=34, no_wrap=True, overflow="ellipsis")
-    table.add_column("answer", max_width=28, no_wrap=True, overflow="ellipsis")
-    for heading in ("bounds", "mass", "time"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("", no_wrap=True)
+    wide = console.width >= WIDE
+    if wide:
+        table.add_column("input", max_width=34, no_wrap=True, overflow="ellipsis", style="dim")
+    table.add_column("question", min_width=16, max_width=36, no_wrap=True, overflow="ellipsis")
+    table.add_column("answer", min_width=16, max_width=30, no_wrap=True, overflow="ellipsis")
+    for heading, width in (("bounds", 13), ("mass", 5), ("time", 6)):
+        table.add_column(heading, min_width=width, justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True, min_width=1)
     right = 0
     for item, response, seconds in rows:
         outcome = response.outcome(NAME)
         good = is_right(item, outcome)
         right += good
         table.add_row(
-            _short(item.given),
+            *([_short(item.given)] if wide else []),
             item.question.text,
             _named(item, outcome),
             bounds_text(outcome),
