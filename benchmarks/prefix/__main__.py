@@ -35,7 +35,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     first = dict([next(iter(QUESTIONS.items()))])
     one: list[Timing] = []
     all_of_them: list[Timing] = []
-    with DecisionModel(options.model, base_url=options.base_url, timeout_s=3600) as model:
+    with DecisionModel(
+        options.model, base_url=options.base_url, timeout_s=3600, threads=options.threads
+    ) as model:
         model.decide(text(options.seed), first)  # opens the model, and reads the set's own examples
         numbers = range(options.seed + 1, options.seed + 1 + options.rounds)
         for number in track(numbers, "Measuring", console=Console(stderr=True), transient=True):
@@ -57,6 +59,9 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.prefix", description=__doc__)
     parser.add_argument("--model", default="local", help="such as local:smollm2")
     parser.add_argument("--base-url", help="address of an OpenAI-compatible server")
+    parser.add_argument(
+        "--threads", type=int, help="threads of a local model; fewer when others use the machine"
+    )
     parser.add_argument("--rounds", type=int, default=5, help="pairs of decisions; medians are shown")
     parser.add_argument(
         "--seed",

@@ -31,7 +31,7 @@ _WHAT = (
 )
 
 
-def text(number: int, *, lines: int = 31) -> str:
+def text(number: int, *, lines: int = 25) -> str:
     """Return a conversation of about 1,000 tokens; each number begins with other words."""
     shown = []
     for line in range(lines):

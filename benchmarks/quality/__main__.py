@@ -56,6 +56,7 @@ def measured(options: argparse.Namespace) -> dict[tuple[str, str, str], dict[str
     lists = [[(name, item) for item in load(name, options.split, options.limit)] for name in names]
     items = [pair for row in zip_longest(*lists) for pair in row if pair is not None]
     with DecisionModel(options.model, base_url=options.base_url, template=options.template) as model:
+        naive(model, items[0][1])  # opens the model and its connections outside the measurement
         for name, item in track(items, "asking", console=Console(stderr=True)):
             for reader, ask in READERS.items():
                 key = (name, item.id, reader)
@@ -75,7 +76,8 @@ def kept(path: Path | None) -> dict[tuple[str, str, str], dict[str, Any]]:
     """Read the rows of an earlier run."""
     if path is None or not path.exists():
         return {}
-    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    rows = [json.loads(line) for line in lines if line.endswith("\n")]  # the last may be torn
     return {(row["set"], row["id"], row["reader"]): row for row in rows}
 
 

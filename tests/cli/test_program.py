@@ -93,7 +93,7 @@ def test_choose_and_rate_show_every_option(run, scripted):
     )
     assert code == 0
     assert [line.split()[0] for line in out.splitlines()[:3]] == ["billing", "support", "neither"]
-    scripted({"2": 0.7, "1": 0.2})
+    scripted({"B": 0.7, "A": 0.2})
     code, out, _ = run("rate", "How?", "x", "-l", "low", "-l", "high")
     assert code == 0
     assert "mean level 0.78 of 0 to 1" in out

@@ -45,12 +45,12 @@ def test_both_models_send_the_same_bytes_and_give_the_same_answers():
     questions = {
         "y": YesNo("q?", yes_when="x"),
         "c": Choice("q?", ["one", "two"]),
-        "s": Scale("q?", ["l", "h"]),
+        "s": Scale("How is it?", ["l", "h"]),
     }
     replies = {
         "Answer yes or no.": {"Yes": 0.7, "No": 0.2},
+        "How is it?": {"B": 0.9, "A": 0.1},
         "letter": {"B": 0.6, "A": 0.3},
-        "number": {"2": 0.9, "1": 0.1},
     }
 
     def handler(request):

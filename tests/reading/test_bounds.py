@@ -158,3 +158,21 @@ def test_answers_keep_the_numbers_of_the_reading(table):
     assert scale.mean == pytest.approx(sum(i * p for i, p in enumerate(part.probabilities)))
     for answer in (choice, scale):
         assert (answer.label_mass, answer.method, answer.calibrated) == (part.label_mass, "logprobs", False)
+
+
+def test_a_missing_label_is_worth_one_unlisted_token_at_most():
+    got = names(["red", "blue"], position(("red", 0.97), *[(f"word{i}", 0.001) for i in range(10)]))
+    assert got.probabilities[1] == pytest.approx(0.001 / 0.971)
+    assert got.high[1] == pytest.approx(FORMS_PER_LABEL * 0.001 / 0.976)
+
+
+def test_what_a_later_token_leaves_open_belongs_to_labels_that_begin_as_written():
+    got = names(
+        ["1", "10", "2"],
+        position(("1", 0.7), ("2", 0.3)),
+        position(("0", 0.6)),
+        position(("\n", 0.9)),
+        text="10",
+    )
+    assert got.high[2] == pytest.approx(0.3 / 0.72, abs=1e-5)
+    assert got.high[0] == pytest.approx(0.28, abs=1e-5)

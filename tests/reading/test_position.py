@@ -143,3 +143,8 @@ def test_a_reply_of_chat_markers_and_space_is_empty():
     assert no(*tokens("\n\n"), text="\n\n") == "empty"
     assert no(*tokens("\n\n"), text="\n\n", finish="length") == "truncated"
     assert read(reply(text=None), YES_NO) == Unread("empty")
+
+
+def test_words_that_the_server_cut_off_the_text_are_not_read():
+    span = tokens("<think>", "so", "</think>", " Verdict", ":", " ")
+    assert no(*span, ANSWER, text="No") == near(0.8)

@@ -24,7 +24,7 @@ GOOD = '---\nversion = 3\ndescription = "mine"\nlabels = ["Yes", "No"]\n---\n{% 
 def test_every_shipped_template_renders(name, question, strict):
     template = TemplateSet.load(name).template(question.kind)
     turns = render_turns(template, question, "the input", shown_labels, strict=strict, prefill=True)
-    assert turns[0][0] == "system"
+    assert [role for role, _ in turns].count("system") <= 1
     assert turns[-1][0] == "user"
     assert "the input" in turns[-1][1]
     assert question.text in turns[-1][1]

@@ -166,19 +166,21 @@ class _Walk:
 
     def _settle(self, label: int, candidates: Candidates) -> None:
         """Give a finished label all that does not go on to another label at this position."""
+        longer = self.labels.match(self.prefix).extends - {label}
+        if not longer:
+            self.tally.seen[label] += self.weight
+            return
         elsewhere = 0.0
         for data, p, _ in candidates.values:
             if not self._finishes(data):
                 text = self.prefix + data
                 elsewhere += self._tally_alternative(text, self.labels.match(text), self.weight * p)
         own = max(0.0, self.weight - elsewhere)
+        hidden = min(own, self.weight * max(0.0, 1.0 - candidates.total))
         self.tally.seen[label] += own
-        longer = self.labels.match(self.prefix).extends - {label}
-        if longer:
-            hidden = min(own, self.weight * max(0.0, 1.0 - candidates.total))
-            self.tally.guessed[label] += hidden
-            for other in longer:
-                self.tally.hidden[other] += min(hidden, FORMS_PER_LABEL * self.weight * candidates.ceiling)
+        self.tally.guessed[label] += hidden
+        for other in longer:
+            self.tally.hidden[other] += min(hidden, FORMS_PER_LABEL * self.weight * candidates.ceiling)
 
     def _finishes(self, data: bytes) -> bool:
         """Return whether a token ends the answer that `prefix` spells.
