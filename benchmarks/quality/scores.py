@@ -29,6 +29,7 @@ class Scores:
     undecided: float
     mass: float
     seconds: float
+    """Median, so that a pause does not count."""
 
 
 def filled(rows: Sequence[dict[str, Any]], sizes: Sequence[int]) -> list[NDArray[np.float64]]:
@@ -70,7 +71,7 @@ def score(
         accuracy=float(np.mean(right)),
         undecided=float(np.mean([row["shares"] is None for row in rows])),
         mass=float(np.mean(masses)) if masses else float("nan"),
-        seconds=float(np.mean([row["seconds"] for row in rows])),
+        seconds=float(np.median([row["seconds"] for row in rows])),
     )
 
 

@@ -88,11 +88,12 @@ class AsyncDecisionModel(Core):
         concurrency: int | None = None,
     ) -> AsyncIterator[Any]:
         """Do what `DecisionModel.map` does, for `async for`; inputs may come from an asynchronous iterable."""
-        width = concurrency or self.concurrency
+        width = self.width(concurrency)
+        gate = asyncio.Semaphore(width)
         pending: deque[asyncio.Task[Any]] = deque()
         try:
             async for item in _each_of(inputs):
-                pending.append(asyncio.create_task(self._item(item, questions)))
+                pending.append(asyncio.create_task(self._item(item, questions, gate)))
                 if len(pending) >= 2 * width:
                     yield await pending.popleft()
             while pending:
@@ -114,10 +115,11 @@ class AsyncDecisionModel(Core):
         await self.close()
 
     async def _item(
-        self, given: InputLike, questions: Question[Any] | Questions
+        self, given: InputLike, questions: Question[Any] | Questions, gate: asyncio.Semaphore
     ) -> Outcome | DecisionResponse | Failure:
         try:
-            response = await self._decide(self.request(given, questions, None))
+            async with gate:
+                response = await self._decide(self.request(given, questions, None))
         except YesnoError as error:
             return Failure(error)
         return response.outcome(SINGLE) if isinstance(questions, Question) else response
@@ -165,15 +167,16 @@ class AsyncDecisionModel(Core):
 
     async def _answer(self, question: Question[Any], request: DecisionRequest, spent: Spent) -> Outcome:
         conversation = self.conversation(question, request)
-        try:
-            tasks = next(conversation)
-            while True:
-                replies = await _each(self._send, tasks)
-                for reply in replies:
-                    spent.add(reply)
-                tasks = conversation.send(replies)
-        except StopIteration as stop:
-            return cast("Outcome", stop.value)
+        step: Callable[[], Sequence[Task]] = conversation.__next__
+        while True:
+            try:
+                tasks = step()
+            except StopIteration as stop:
+                return cast("Outcome", stop.value)
+            replies = await _each(self._send, tasks)
+            for reply in replies:
+                spent.add(reply)
+            step = partial(conversation.send, replies)
 
     async def _send(self, task: Task) -> Reply:
         foreseen = self.foreseen(task)

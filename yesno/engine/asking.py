@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any, TypeAlias, TypeVar, cast
 
 from yesno.engine.tournament import combine, final_of, groups_of
-from yesno.errors import QuestionError
+from yesno.errors import ConfigError, QuestionError
 from yesno.evidence import Completion, NativeAnswers, NoEvidence, Reply
 from yesno.messages import Input
 from yesno.providers.base import PromptTask, Turn
@@ -16,6 +16,7 @@ from yesno.providers.profiles import Profile
 from yesno.questions import Attempt, Choice, Outcome, Question, Refusal, Scale, Undecided, YesNo
 from yesno.reading.answers import make_answer, number_bounds
 from yesno.reading.labels import LETTERS, LabelSet, letter_labels, name_labels, number_labels, yes_no_labels
+from yesno.reading.languages import LANGUAGES
 from yesno.reading.logprobs import read
 from yesno.reading.outcome import Declined, Reading, Unread
 from yesno.templates.render import render_turns
@@ -38,6 +39,8 @@ SHORT_CAP = 4
 LONG_CAP = 2048
 FINAL = {"no_logprobs", "logprobs_unsupported", "probabilities_in_logprob_field"}
 """Reasons that a second try with other words cannot change."""
+LEAST_HEAT = 4
+"""Options asked for at once however short a host's lists are: what a list leaves out is bounded, not lost."""
 MAX_LEVELS = 20
 """Most levels of a scale that fit into one list of top log-probabilities (20 on most hosts; 2026-11)."""
 
@@ -90,7 +93,7 @@ class _Interview:
 
     def ask(self, question: BuiltIn, *, strict: bool, cap: int) -> _Turn[tuple[Result, int]]:
         """Return the reading and the number of requests it took."""
-        limit = min(len(LETTERS), self.profile.top_logprobs)
+        limit = min(len(LETTERS), max(LEAST_HEAT, self.profile.top_logprobs))
         if isinstance(question, Choice) and len(question.options) + (question.none is not None) > limit:
             return (yield from self._tournament(question, limit, strict=strict, cap=cap))
         (result,) = yield from self._round([question], strict=strict, cap=cap)
@@ -104,9 +107,9 @@ class _Interview:
         readings = [heat for heat in heats if isinstance(heat, Reading)]
         if len(readings) < len(heats):
             return next(heat for heat in heats if not isinstance(heat, Reading)), len(heats)
-        (last,) = yield from self._round([final_of(question, groups, readings)], strict=strict, cap=cap)
+        last, more = yield from self.ask(final_of(question, groups, readings), strict=strict, cap=cap)
         result = combine(readings, last) if isinstance(last, Reading) else last
-        return result, len(heats) + 1
+        return result, len(heats) + more
 
     def _round(self, questions: Sequence[BuiltIn], *, strict: bool, cap: int) -> _Turn[list[Result]]:
         tasks: list[PromptTask] = []
@@ -152,7 +155,15 @@ def labels_of(question: BuiltIn, template: FileTemplate) -> LabelSet:
     match question:
         case YesNo():
             yes, no = template.front.get("labels", ("Yes", "No"))
-            return yes_no_labels((yes, no), tuple(template.front.get("languages", ("en",))))
+            try:
+                return yes_no_labels((yes, no), tuple(template.front.get("languages", ("en",))))
+            except KeyError as error:
+                known = ", ".join(LANGUAGES)
+                raise ConfigError(
+                    f"template {template.name!r}: language {error} is unknown; known are {known}"
+                ) from None
+            except QuestionError as error:
+                raise ConfigError(f"template {template.name!r}: {error}") from error
         case Choice():
             names = tuple(question.options) if question.none is None else (*question.options, question.none)
             single = all(len(name) == 1 and name.isascii() and name.isalnum() for name in names)

@@ -12,7 +12,14 @@ from yesno.engine.asking import Asking, Conversation
 from yesno.engine.listeners import Call, Listener, notify
 from yesno.engine.retry import RetryPolicy
 from yesno.engine.validation import validated
-from yesno.errors import ConfigError, ProviderError, ProviderRejected, QuestionError
+from yesno.errors import (
+    AnswerError,
+    ConfigError,
+    InvalidResponse,
+    ProviderError,
+    ProviderRejected,
+    QuestionError,
+)
 from yesno.evidence import NativeAnswers, NoEvidence, Reply, Usage
 from yesno.flow import Ask
 from yesno.providers import load_provider
@@ -73,8 +80,8 @@ class Core:
         templates = chosen if isinstance(chosen, TemplateSet) else TemplateSet.load(chosen)
         self.asking = Asking(templates, _in_range("min_label_mass", min_label_mass))
         self.timeout_s = profile.timeout_s if timeout_s is None else _positive("timeout_s", timeout_s)
-        self.concurrency = int(
-            _positive("concurrency", profile.concurrency if concurrency is None else concurrency)
+        self.concurrency = _at_least_one(
+            "concurrency", profile.concurrency if concurrency is None else concurrency
         )
         self.retry = retry or RetryPolicy()
         self.listeners = tuple(listeners)
@@ -109,6 +116,10 @@ class Core:
             _positive("timeout_s", merged.timeout_s)
         return request.with_parameters(merged)
 
+    def width(self, concurrency: int | None) -> int:
+        """Return how many items `map` may have under way."""
+        return self.concurrency if concurrency is None else _at_least_one("concurrency", concurrency)
+
     def is_native(self) -> bool:
         """Return whether the provider takes whole requests."""
         return self.provider.profile.strategies[0] == "native"
@@ -137,7 +148,10 @@ class Core:
             )
         answers = {name: _as_native(outcome) for name, outcome in reply.evidence.answers.items()}
         model = reply.model or request.parameters.model_name
-        return DecisionResponse(answers, model=model, usage=reply.usage)
+        try:
+            return DecisionResponse(answers, model=model, usage=reply.usage)
+        except AnswerError as error:
+            raise InvalidResponse(f"the response is none: {error}", provider=self.provider.name) from error
 
     def response(
         self, request: DecisionRequest, outcomes: Mapping[str, Outcome], spent: Spent
@@ -211,7 +225,7 @@ def requests_of(asks: Sequence[Ask]) -> list[tuple[DecisionRequest, list[int]]]:
     groups: list[tuple[list[int], Any]] = []
     for place, item in enumerate(asks):
         for places, given in groups:
-            if given is item.input or given == item.input:
+            if _same(given, item.input):
                 places.append(place)
                 break
         else:
@@ -220,6 +234,11 @@ def requests_of(asks: Sequence[Ask]) -> list[tuple[DecisionRequest, list[int]]]:
         (DecisionRequest(given, [(f"{SINGLE}_{place}", asks[place].question) for place in places]), places)
         for places, given in groups
     ]
+
+
+def _same(one: Any, other: Any) -> bool:  # noqa: ANN401 - inputs of any form
+    # True, 1 and 1.0 are equal to Python and not to a reader of JSON
+    return one is other or (one == other and (isinstance(one, str) or repr(one) == repr(other)))
 
 
 def _as_native(outcome: Any) -> Any:  # noqa: ANN401 - an answer or a refusal
@@ -241,6 +260,12 @@ def _in_range(name: str, value: Any) -> float:  # noqa: ANN401 - the check is th
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         raise ConfigError(f"`{name}` must be a number from 0 to 1, not {value!r}")
     return float(value)
+
+
+def _at_least_one(name: str, value: Any) -> int:  # noqa: ANN401 - the check is the point
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ConfigError(f"`{name}` must be a whole number of at least 1, not {value!r}")
+    return value
 
 
 def _positive(name: str, value: Any) -> float:  # noqa: ANN401 - the check is the point

@@ -31,15 +31,21 @@ class RetryPolicy:
     asleep: Callable[[float], Awaitable[None]] | None = None
     """Replacements for waiting, so that tests need not wait."""
 
-    def call(self, send: Callable[[], T]) -> T:
-        """Call until it succeeds, the error is final, or tries or time are used up."""
+    def call(self, send: Callable[[], T], *, deadline: float | None = None) -> T:
+        """Call until it succeeds, the error is final, or tries or time are used up.
+
+        Args:
+            send: What to call.
+            deadline: Reading of `time.monotonic` after which no wait goes on; `send` is then called once more
+                and is expected to say that time is up.
+        """
         try:
             return send()
         except ProviderError as error:
             if not self._again(error):
                 raise
             first = error
-        return self._retry(send, first)
+        return self._retry(send, first, deadline)
 
     async def acall(self, send: Callable[[], Awaitable[T]]) -> T:
         """Do what `call` does, awaited."""
@@ -58,17 +64,21 @@ class RetryPolicy:
 
     # tenacity is imported and set up only once something has failed: that costs more than a decision
 
-    def _retry(self, send: Callable[[], T], first: ProviderError) -> T:
+    def _retry(self, send: Callable[[], T], first: ProviderError, deadline: float | None) -> T:
         import time
 
         import tenacity
+
+        def sleep(seconds: float) -> None:
+            left = seconds if deadline is None else min(seconds, max(0.0, deadline - time.monotonic()))
+            (self.sleep or time.sleep)(left)
 
         play = _after(first, send)
         retrying = tenacity.Retrying(
             retry=tenacity.retry_if_exception(self._again),
             wait=_wait,
             stop=tenacity.stop_after_attempt(self.attempts) | tenacity.stop_before_delay(self.total_s),
-            sleep=self.sleep or time.sleep,
+            sleep=sleep,
             reraise=True,
         )
         return retrying(play)

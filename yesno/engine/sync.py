@@ -28,6 +28,7 @@ __all__ = ["DecisionModel"]
 A = TypeVar("A", bound=Answer)
 T = TypeVar("T")
 R = TypeVar("R")
+LATE = "the decision took longer than its timeout; raise `timeout_s` or ask less at once"
 
 
 class DecisionModel(Core):
@@ -122,7 +123,7 @@ class DecisionModel(Core):
         Takes inputs from any iterable as it goes and holds at most twice `concurrency` of them. Yields an
         outcome for each; what goes wrong with one item is its `Failure`, and the others go on.
         """
-        width = concurrency or self.concurrency
+        width = self.width(concurrency)
         pool = self._pool("items", width)
         pending: deque[Future[Any]] = deque()
         items = iter(inputs)
@@ -197,16 +198,17 @@ class DecisionModel(Core):
         self, question: Question[Any], request: DecisionRequest, spent: Spent, deadline: float | None
     ) -> Outcome:
         conversation = self.conversation(question, request)
-        try:
-            tasks = next(conversation)
-            while True:
-                replies = self._each("requests", lambda task: self._send(task, deadline), tasks)
-                with self._lock:
-                    for reply in replies:
-                        spent.add(reply)
-                tasks = conversation.send(replies)
-        except StopIteration as stop:
-            return cast("Outcome", stop.value)
+        step: Callable[[], Sequence[Task]] = conversation.__next__
+        while True:
+            try:
+                tasks = step()
+            except StopIteration as stop:
+                return cast("Outcome", stop.value)
+            replies = self._each("requests", lambda task: self._send(task, deadline), tasks)
+            with self._lock:
+                for reply in replies:
+                    spent.add(reply)
+            step = partial(conversation.send, replies)
 
     def _send(self, task: Task, deadline: float | None) -> Reply:
         foreseen = self.foreseen(task)
@@ -216,7 +218,7 @@ class DecisionModel(Core):
         changes = 0
         while True:
             try:
-                reply = self.retry.call(partial(self._send_once, payload, deadline))
+                reply = self.retry.call(partial(self._send_once, payload, deadline), deadline=deadline)
                 return self.provider.parse(task, reply)
             except YesnoError as error:
                 adapted = self.adapted(payload, error, changes)
@@ -228,23 +230,26 @@ class DecisionModel(Core):
                 payload, changes = adapted, changes + 1
 
     def _send_once(self, payload: Payload, deadline: float | None) -> Payload:
-        with self._gate:
-            left = None if deadline is None else deadline - time.monotonic()
-            if left is not None and left <= 0:
-                raise DeadlineExceeded(
-                    "the decision took longer than its timeout; raise `timeout_s` or ask less at once"
-                )
-            try:
-                return self.provider.send(payload, timeout_s=left)
-            except Exception as error:
-                known = self.known(error)
-                if deadline is not None and time.monotonic() >= deadline:
-                    raise DeadlineExceeded(
-                        "the decision took longer than its timeout; raise `timeout_s`"
-                    ) from error
-                if known is error:
-                    raise
-                raise known from error
+        if not self._gate.acquire(timeout=_left(deadline)):
+            raise DeadlineExceeded(LATE)
+        try:
+            return self._send_now(payload, deadline)
+        finally:
+            self._gate.release()
+
+    def _send_now(self, payload: Payload, deadline: float | None) -> Payload:
+        left = _left(deadline)
+        if left == 0:
+            raise DeadlineExceeded(LATE)
+        try:
+            return self.provider.send(payload, timeout_s=left)
+        except Exception as error:
+            known = self.known(error)
+            if _left(deadline) == 0:
+                raise DeadlineExceeded(LATE) from error
+            if known is error:
+                raise
+            raise known from error
 
     def _each(self, level: str, work: Callable[[T], R], items: Sequence[T]) -> list[R]:
         """Do the same for all items at once; the first failure, in their order, is raised."""
@@ -269,3 +274,7 @@ class DecisionModel(Core):
     @staticmethod
     def _submit(pool: ThreadPoolExecutor, work: Callable[..., R], *arguments: Any) -> Future[R]:
         return pool.submit(contextvars.copy_context().run, work, *arguments)
+
+
+def _left(deadline: float | None) -> float | None:
+    return None if deadline is None else max(0.0, deadline - time.monotonic())

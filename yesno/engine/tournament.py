@@ -3,7 +3,8 @@
 The options are dealt into even groups; each group is asked for its best (one request each, all at once),
 then the winners are asked for the best of all (one more request). Within a group the reply says how much
 less probable an option is than its winner; that ratio is taken to hold among all options too (Luce's
-choice axiom). For n options and lists of k this costs ceil(n / k) + 1 requests.
+choice axiom). For n options and lists of k this costs ceil(n / k) + 1 requests; winners that are
+themselves more than k meet in heats again.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ __all__ = ["combine", "final_of", "groups_of"]
 
 
 def groups_of(question: Choice, limit: int) -> list[Choice]:
-    """Deal the options, in order, into as few even groups of at most `limit` as possible."""
+    """Deal the options, in order, into as few even groups of at most `limit` as possible, at least two."""
     total = len(question.options)
-    count = -(-total // limit)
+    count = max(2, -(-total // limit))
     items = iter(question.options.items())
     sizes = [total // count + (1 if i < total % count else 0) for i in range(count)]
     return [Choice(question.text, list(islice(items, size))) for size in sizes]

@@ -49,9 +49,11 @@ def validated(request: DecisionRequest, response: DecisionResponse | None, provi
         problem = _problem(question, outcome)
         if problem is not None:
             raise InvalidResponse(f"the answer to question {name!r} {problem}", provider=provider)
-        if isinstance(question, Choice) and isinstance(outcome, ChoiceAnswer) and not outcome.options:
-            answers[name] = replace(outcome, options=tuple(question.options))
-            changed = True
+        if isinstance(question, Choice) and isinstance(outcome, ChoiceAnswer):
+            offered = tuple(question.options)
+            if outcome.options != offered and (outcome.value in offered or outcome.is_none):
+                answers[name] = replace(outcome, options=offered)
+                changed = True
     return DecisionResponse(answers, metadata=response.metadata) if changed else response
 
 

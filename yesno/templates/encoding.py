@@ -16,10 +16,13 @@ from typing import Any
 from yesno._frozen import FrozenDict, FrozenList
 from yesno.messages import Input, Message
 
-__all__ = ["encode_line", "encode_name", "encode_text", "render_input"]
+__all__ = ["Encoded", "encode_line", "encode_name", "encode_text", "render_input"]
 
 _CONTROL_WORD = re.compile(r"\[(?=/?[A-Z][A-Z_]{2,}\])")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x80-\x9f\ufffe\uffff\ud800-\udfff]")
+_UNSEEN = r"\x00-\x08\n-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff\ud800-\udfff"
+_IN_NAMES = re.compile(rf"[{_UNSEEN}]|\\+(?=[nrvfxu{_UNSEEN}])|&(?=(?:amp;)*(?:lt|quot|#91);)")
+"""What a name must show, and what would look like something shown that way."""
 _BREAKS = re.compile(r"\s*(?:\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029])\s*")
 _VISIBLE = {
     "\n": "\\n",
@@ -29,11 +32,20 @@ _VISIBLE = {
     "\x85": "\\n",
     "\u2028": "\\n",
     "\u2029": "\\n",
+    "&": "&amp;",
 }
+
+
+class Encoded(str):
+    """A text of ours whose data is encoded already, so that encoding leaves it as it is."""
+
+    __slots__ = ()
 
 
 def encode_text(text: str) -> str:
     """Encode a text of any number of lines, which stands inside a tag."""
+    if isinstance(text, Encoded):
+        return text
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     text = _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text).replace("<", "&lt;")
@@ -51,8 +63,18 @@ def encode_line(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def encode_name(text: str) -> str:
-    r"""Encode a name that must stay on one line and distinct; line breaks become visible as `\\n`."""
-    return encode_text("".join(_VISIBLE.get(c, c) for c in text).strip())
+    r"""Encode a name that must stay on one line; line breaks become visible as `\\n`.
+
+    Names that differ, by more than space around them or the kind of a line break, differ once encoded.
+    """
+    return encode_text(_IN_NAMES.sub(_escaped, text).strip())
+
+
+def _escaped(found: re.Match[str]) -> str:
+    part = found.group()
+    if part[0] == "\\":
+        return 2 * part
+    return _VISIBLE.get(part) or (f"\\x{ord(part):02x}" if ord(part) < 0x100 else f"\\u{ord(part):04x}")
 
 
 def render_input(value: Input) -> str:

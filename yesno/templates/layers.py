@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from yesno.templates.encoding import encode_text
+from yesno.templates.encoding import Encoded, encode_text
 from yesno.templates.sets import layer_template
 
 __all__ = ["layer_question"]
@@ -20,4 +20,4 @@ def layer_question(layer: str, **variables: str) -> str:
         ConfigError: There is no such layer, or the template names a variable that is not given.
     """
     encoded = {name: encode_text(text.strip()) for name, text in variables.items()}
-    return layer_template(layer).render("question", encoded)
+    return Encoded(layer_template(layer).render("question", encoded))

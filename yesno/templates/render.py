@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
-from yesno.errors import ConfigError
+from yesno.errors import ConfigError, QuestionError
 from yesno.messages import Input, freeze_input
 from yesno.questions import Choice, Question, Scale, YesNo
 from yesno.templates.encoding import encode_line, encode_name, encode_text, render_input
@@ -86,7 +86,7 @@ def render_turns(
 def _variables(question: Question[Any], given: str, rows: Sequence[Row], *, strict: bool) -> dict[str, Any]:
     return {
         "input": given,
-        "question": encode_text(question.text.strip()),
+        "question": encode_text(question.text).strip(),
         "yes_when": _criterion(question, "yes_when"),
         "no_when": _criterion(question, "no_when"),
         "rows": rows,
@@ -130,24 +130,26 @@ def _set_prefix(template: FileTemplate, show: ShowLabels) -> Turns:
     system = template.render("system", {})
     if system:
         turns.append(("system", system))
-    for example in template.front.get("examples", ()):
-        question, answer = _set_example(template, example)
-        rows = rows_of(question, show(question, template))
-        shown = render_input(freeze_input(example["input"]))
-        turns.append(("user", template.render("user", _variables(question, shown, rows, strict=False))))
-        turns.append(("assistant", rows[_index(question, answer)].label))
+    for number, example in enumerate(template.front.get("examples", ()), start=1):
+        try:
+            question = _set_example(template, example)
+            rows = rows_of(question, show(question, template))
+            turns.extend(_example_turns(template, question, rows))
+        except KeyError as error:
+            raise ConfigError(f"template {template.name!r}: its example {number} lacks {error}") from None
+        except QuestionError as error:
+            raise ConfigError(f"template {template.name!r}, its example {number}: {error}") from error
     return tuple(turns)
 
 
-def _set_example(template: FileTemplate, example: Mapping[str, Any]) -> tuple[Question[Any], Any]:
-    try:
-        text, answer = example["question"], example["answer"]
-        if "options" in example:
-            return Choice(text, example["options"]), answer
-        if "levels" in example:
-            return Scale(text, example["levels"]), answer
-        return YesNo(text, yes_when=example.get("yes_when"), no_when=example.get("no_when")), answer
-    except KeyError as error:
-        raise ConfigError(
-            f"template {template.name!r}: an example in its front matter lacks {error}"
-        ) from None
+def _set_example(template: FileTemplate, example: Mapping[str, Any]) -> Question[Any]:
+    text, pairs = example["question"], [(example["input"], example["answer"])]
+    match template.name.rpartition("/")[2]:
+        case "choice":
+            return Choice(text, example["options"], examples=pairs)
+        case "scale":
+            return Scale(text, example["levels"], examples=pairs)
+        case _:
+            return YesNo(
+                text, yes_when=example.get("yes_when"), no_when=example.get("no_when"), examples=pairs
+            )

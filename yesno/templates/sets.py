@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from yesno.errors import ConfigError
+from yesno.templates.front import split_front
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 __all__ = ["PROMPTS", "FileTemplate", "TemplateSet", "layer_template"]
 
 BLOCKS = ("system", "user", "prefill", "json")
-_FENCE = "---\n"
 
 
 def _prompts_folder() -> Path:
@@ -53,13 +52,20 @@ class FileTemplate:
         """Render one block; an unknown variable or a block that the file lacks is a `ConfigError`."""
         import jinja2
 
+        root = self.jinja.blocks.get(block)
+        if root is None:
+            raise ConfigError(f"template {self.name!r} has no block {block!r}; add it")
         try:
-            root = self.jinja.blocks[block]
             return "".join(root(self.jinja.new_context(dict(variables)))).strip()
-        except KeyError:
-            raise ConfigError(f"template {self.name!r} has no block {block!r}; add it") from None
-        except jinja2.TemplateError as error:
-            raise ConfigError(f"template {self.name!r}, block {block!r}: {error}") from error
+        except (
+            jinja2.TemplateError,
+            ArithmeticError,
+            AttributeError,
+            LookupError,
+            TypeError,
+            ValueError,
+        ) as e:
+            raise ConfigError(f"template {self.name!r}, block {block!r}: {e}") from e
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +82,13 @@ class TemplateSet:
     @classmethod
     def load(cls, name_or_folder: str | Path) -> TemplateSet:
         """Find a shipped set by its name, or take a folder of your own."""
-        shipped = PROMPTS / str(name_or_folder)
-        if isinstance(name_or_folder, str) and name_or_folder.isidentifier() and shipped.is_dir():
-            return cls(name_or_folder, shipped)
+        shipped = sorted(p.name for p in PROMPTS.iterdir() if p.is_dir() and p.name != "layers")
+        if name_or_folder in shipped:
+            return cls(str(name_or_folder), PROMPTS / name_or_folder)
         folder = Path(name_or_folder)
         if folder.is_dir():
             return cls(folder.name, folder)
-        known = ", ".join(sorted(p.name for p in PROMPTS.iterdir() if p.is_dir() and p.name != "layers"))
+        known = ", ".join(shipped)
         raise ConfigError(
             f"there is no template set {str(name_or_folder)!r}; shipped are {known}, or give a folder"
         )
@@ -108,7 +114,9 @@ def _load(path: Path, name: str, blocks: tuple[str, ...]) -> FileTemplate:
         source = path.read_text(encoding="utf-8")
     except OSError as error:
         raise ConfigError(f"template {name!r} cannot be read: {error.strerror or error}") from error
-    front, body = _split(source, name)
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"template {name!r} cannot be read: it is not UTF-8 ({error.reason})") from error
+    front, body = split_front(source, name)
     import jinja2
 
     try:
@@ -119,20 +127,6 @@ def _load(path: Path, name: str, blocks: tuple[str, ...]) -> FileTemplate:
     if lacking:
         raise ConfigError(f"template {name!r} lacks the block {lacking[0]!r}")
     return FileTemplate(name, front, hashlib.sha256(source.encode()).hexdigest()[:8], template)
-
-
-def _split(source: str, name: str) -> tuple[Mapping[str, Any], str]:
-    parts = source.replace("\r\n", "\n").split(_FENCE, 2)
-    if len(parts) != 3 or parts[0].strip():
-        raise ConfigError(f"template {name!r} must begin with front matter between two lines of ---")
-    try:
-        front = tomllib.loads(parts[1])
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"template {name!r}, front matter: {error}") from error
-    for key in ("version", "description"):
-        if key not in front:
-            raise ConfigError(f"template {name!r}: its front matter lacks `{key}`")
-    return front, parts[2]
 
 
 @cache
