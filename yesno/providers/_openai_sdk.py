@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -20,7 +21,14 @@ from yesno.evidence import Reply, Usage
 from yesno.providers.base import Payload, PromptTask, Provider, Task
 from yesno.providers.profiles import Profile
 from yesno.wire.completion import completion_from
-from yesno.wire.openai_chat import CAP_NAMES, allowed_top_logprobs, chat_body, named_parameter, without
+from yesno.wire.openai_chat import (
+    CAP_NAMES,
+    PARAMETERS,
+    allowed_top_logprobs,
+    chat_body,
+    named_parameter,
+    without,
+)
 
 if TYPE_CHECKING:
     import httpx2
@@ -31,6 +39,9 @@ if TYPE_CHECKING:
 __all__ = ["OpenAISDK"]
 
 PATH = "/chat/completions"
+NO_KEY = "none"
+"""What the SDK is given in place of a key where a server needs none."""
+QUOTED = "(the server's message quotes the prompt and is left out)"
 _OPTIONS: Any = {"idempotency_key": "unused"}
 """The SDK would draw 16 random bytes per request for a header that it does not send (openai 3.57.0)."""
 
@@ -182,7 +193,11 @@ class OpenAISDK(Provider):
 
     @property
     def _place(self) -> str:
-        return self._base_url or "api.openai.com"
+        if self._base_url is None:
+            return "api.openai.com"
+        scheme, slashes, rest = self._base_url.partition("//")
+        host, slash, path = rest.partition("/")
+        return f"{scheme}{slashes}{host.rpartition('@')[2]}{slash}{path}"
 
     @cached_property
     def _client(self) -> openai.OpenAI:
@@ -232,7 +247,8 @@ class OpenAISDK(Provider):
     def _status_error(self, error: openai.APIStatusError) -> ProviderError:
         status = error.status_code
         message, param, code = _details(error.body)
-        shown = self._presentable(message, error.request.content) or f"status {status}"
+        quoted = _quotes(message, error.request.content)
+        shown = QUOTED if quoted else self._masked(message)[:300] or f"status {status}"
         known: dict[str, Any] = {
             "provider": self.name,
             "status": status,
@@ -248,28 +264,34 @@ class OpenAISDK(Provider):
         }
         return ProviderRejected(
             f"{self._place} answered {status}: {shown}{hint.get(status, '')}",
-            param=named_parameter(message, param) if status in (400, 422) else param,
+            # words that may be the user's own must not change how anything is asked
+            param=None if quoted else named_parameter(message, param) if status in (400, 422) else param,
             **known,
         )
 
     def _key_hint(self) -> str:
         return "; check the API key"
 
-    def _presentable(self, message: str, sent: bytes) -> str:
-        """Return a server's message, unless it quotes what was sent; the key is masked."""
-        text = message.replace(self._api_key, "***")[:300]
-        prompt = json.loads(sent).get("messages", []) if sent else []
-        for turn in prompt:
-            lines = [line.strip() for line in turn["content"].splitlines()]
-            if any(
-                len(line) > 5 and (line in text or (len(text) > 20 and _shares(text, line))) for line in lines
-            ):
-                return "(the server's message quotes the prompt and is left out)"
-        return text
+    def _masked(self, message: str) -> str:
+        key = self._api_key
+        if key == NO_KEY:
+            return message
+        if len(key) < 8:
+            return re.sub(rf"(?<!\w){re.escape(key)}(?!\w)", "***", message)
+        return message.replace(key, "***")
 
 
-def _shares(text: str, line: str, width: int = 20) -> bool:
-    return any(line[i : i + width] in text for i in range(0, max(0, len(line) - width + 1), width // 2))
+def _quotes(message: str, sent: bytes, width: int = 20) -> bool:
+    """Return whether a server's message holds a line of the prompt, or `width` characters in a row of one."""
+    pieces = {message[i : i + width] for i in range(min(600, len(message) - width + 1))}
+    for turn in json.loads(sent).get("messages", []) if sent else []:
+        for text in (turn["content"], json.dumps(turn["content"])[1:-1]):
+            lines = [line.strip() for line in text.splitlines()]
+            if any(len(line) > 5 and line not in PARAMETERS and line in message for line in lines):
+                return True
+            if any(piece in text for piece in pieces):
+                return True
+    return False
 
 
 def _details(body: object) -> tuple[str, str | None, str | None]:

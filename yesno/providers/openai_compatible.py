@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from yesno.errors import ConfigError
-from yesno.providers._openai_sdk import OpenAISDK
+from yesno.providers._openai_sdk import NO_KEY, OpenAISDK
 from yesno.providers.profiles import profile_for
 from yesno.settings import Settings
 
@@ -54,7 +54,7 @@ class OpenAICompatible(OpenAISDK):
             raise ConfigError(f"the address {address!r} must begin with http:// or https://")
         super().__init__(
             model,
-            api_key=api_key or settings.keys.get(KEY) or "none",
+            api_key=api_key or settings.keys.get(KEY) or NO_KEY,
             base_url=address.rstrip("/"),
             profile=profile_for(self.name, model),
             http_client=http_client,

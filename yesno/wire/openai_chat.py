@@ -6,11 +6,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["CAP_NAMES", "allowed_top_logprobs", "chat_body", "named_parameter", "without"]
+__all__ = ["CAP_NAMES", "PARAMETERS", "allowed_top_logprobs", "chat_body", "named_parameter", "without"]
 
 CAP_NAMES = ("max_tokens", "max_completion_tokens")
 
-_NAMES = (
+PARAMETERS = (
     "top_logprobs",
     "max_completion_tokens",
     "max_tokens",
@@ -57,12 +57,12 @@ def chat_body(
 def named_parameter(message: str, param: str | None) -> str | None:
     """Return the request parameter that an error is about, by its `param` field or its words."""
     if param:
-        for name in _NAMES:
+        for name in PARAMETERS:
             if param == name or param.startswith(f"{name}.") or param == f"body.{name}":
                 return name
     if re.search(r"\blogprobs of \d+", message):
         return "top_logprobs"
-    positions = {name: message.find(name) for name in _NAMES if name in message}
+    positions = {name: message.find(name) for name in PARAMETERS if name in message}
     if positions:
         return min(positions, key=lambda name: (positions[name], -len(name)))
     return _spaced(message)
