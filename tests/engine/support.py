@@ -1,22 +1,26 @@
-"""Two shells, one way to call them."""
+"""Two shells, one way to call them; servers and listeners to call them with."""
 
 import asyncio
 import json
 
 import httpx2
+import pytest
 
-from yesno import AsyncDecisionModel, DecisionModel
+from yesno import AsyncDecisionModel, DecisionModel, Listener, RetryPolicy
+from yesno.providers.base import Provider
 from yesno.providers.fake import chat_reply
 from yesno.providers.openai_compatible import OpenAICompatible
+from yesno.providers.profiles import Profile
 
 
 class Sync:
-    """A `DecisionModel`, closed after each call."""
+    """A `DecisionModel`."""
 
     name = "sync"
+    kind = DecisionModel
 
     def __init__(self, provider, **settings):
-        self.model = DecisionModel(provider, **settings)
+        self.model = self.kind(provider, **settings)
 
     def decide(self, *args, **kwargs):
         return self.model.decide(*args, **kwargs)
@@ -29,12 +33,10 @@ class Sync:
 
 
 class Async(Sync):
-    """An `AsyncDecisionModel` in an event loop of its own per call."""
+    """An `AsyncDecisionModel`, in an event loop of its own per call."""
 
     name = "async"
-
-    def __init__(self, provider, **settings):
-        self.model = AsyncDecisionModel(provider, **settings)
+    kind = AsyncDecisionModel
 
     def decide(self, *args, **kwargs):
         return asyncio.run(self.model.decide(*args, **kwargs))
@@ -50,10 +52,43 @@ class Async(Sync):
 
 
 SHELLS = [Sync, Async]
+both = pytest.mark.parametrize("shell", SHELLS, ids=lambda shell: shell.name)
+
+
+class Native(Provider):
+    """A decision endpoint whose calls a test writes itself."""
+
+    profile = Profile(strategies=("native",))
+
+    def build(self, task):
+        return {}
+
+
+class Recorder(Listener):
+    """Keeps the names of the events it hears, and what came with them."""
+
+    def __init__(self):
+        self.names = []
+        self.calls = []
+        self.heard = []
+
+    def on_request(self, call):
+        self._note("request", call, None)
+
+    def on_response(self, call, response):
+        self._note("response", call, response)
+
+    def on_error(self, call, error):
+        self._note("error", call, error)
+
+    def _note(self, name, call, what):
+        self.names.append(name)
+        self.calls.append(call)
+        self.heard.append(what)
 
 
 def compatible(handler, **options):
-    """An `openai-compatible` provider whose requests go to a function."""
+    """Return an `openai-compatible` provider whose requests go to a function."""
     transport = httpx2.MockTransport(handler)
     return OpenAICompatible(
         "m",
@@ -70,11 +105,9 @@ class Server:
     def __init__(self, *replies):
         self.replies = list(replies)
         self.bodies = []
-        self.headers = []
 
     def __call__(self, request):
         self.bodies.append(json.loads(request.content))
-        self.headers.append(request.headers)
         reply = self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
         if isinstance(reply, Exception):
             raise reply
@@ -83,7 +116,15 @@ class Server:
         return httpx2.Response(200, json=chat_reply(reply) if "choices" not in reply else reply)
 
 
-def refused(status, message="no", **fields):
-    """An error response in OpenAI's shape."""
-    headers = fields.pop("headers", {})
-    return httpx2.Response(status, json={"error": {"message": message, **fields}}, headers=headers)
+def refused(status, message="no", headers=None, **fields):
+    """Return an error response in OpenAI's shape."""
+    return httpx2.Response(status, json={"error": {"message": message, **fields}}, headers=headers or {})
+
+
+def patient(waits, **settings):
+    """Return a policy that notes how long it would wait, and waits for nothing."""
+
+    async def asleep(seconds):
+        waits.append(seconds)
+
+    return RetryPolicy(sleep=waits.append, asleep=asleep, **settings)

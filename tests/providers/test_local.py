@@ -397,7 +397,7 @@ class TestSend:
             first = asyncio.create_task(provider.asend({"n": 1}))
             await asyncio.to_thread(begun.wait, 10)
             second = asyncio.create_task(provider.asend({"n": 2}))
-            while len(provider._line) < 2:  # noqa: ASYNC110 - the other side is a thread
+            while len(provider._line) < 2:
                 await asyncio.sleep(0.001)
             second.cancel()
             with pytest.raises(asyncio.CancelledError):

@@ -34,6 +34,8 @@ __all__ = ["SINGLE", "Core"]
 
 SINGLE = "answer"
 """The name under which a question without one is asked."""
+NO_LIMIT_S = 1e7
+"""A longer timeout, such as `math.inf`, is none: sockets cannot count that far."""
 MAX_ADAPTATIONS = 4
 """Most changes to one request that 400s may ask for."""
 
@@ -112,8 +114,8 @@ class Core:
             request = DecisionRequest(given, questions)
         defaults = Parameters(model_name=self.provider.model or None, timeout_s=self.timeout_s)
         merged = defaults.overridden_by(request.parameters).overridden_by(parameters)
-        if merged.timeout_s is not None:
-            _positive("timeout_s", merged.timeout_s)
+        if merged.timeout_s is not None and _positive("timeout_s", merged.timeout_s) > NO_LIMIT_S:
+            merged = replace(merged, timeout_s=None)
         return request.with_parameters(merged)
 
     def width(self, concurrency: int | None) -> int:

@@ -42,7 +42,7 @@ class DecisionModel(Core):
         template: Name of a shipped template set, a folder of your own, or a `TemplateSet`.
         min_label_mass: Least probability (0..1) on the offered labels for an answer; below it a question is
             asked a second time and then `Undecided`.
-        timeout_s: Seconds that a decision may take, retries included.
+        timeout_s: Seconds that a decision may take, retries included; `math.inf` for no limit.
         concurrency: Most requests under way at once.
         retry: When to try again.
         listeners: Who is told of requests, responses and errors.
