@@ -23,6 +23,7 @@ from yesno import (
     gather,
 )
 from yesno.providers.fake import chat_reply
+from yesno.providers.openai_compatible import OpenAICompatible
 from yesno.questions import Refusal, YesNoAnswer
 
 YES = {"Yes": 0.7, "No": 0.2}
@@ -138,15 +139,20 @@ def test_a_model_may_be_named_instead_of_made(shell, kind, monkeypatch):
 
 
 def test_one_async_model_serves_one_event_loop_after_another():
-    server = Server(YES)
-    model = AsyncDecisionModel(compatible(server), concurrency=2)
+    async def handler(request):
+        await asyncio.sleep(0)
+        return httpx2.Response(200, json=chat_reply(YES))
+
+    client = httpx2.AsyncClient(transport=httpx2.MockTransport(handler))
+    provider = OpenAICompatible("m", base_url="http://server.test/v1", async_http_client=client)
+    model = AsyncDecisionModel(provider, concurrency=1)
 
     async def several():
-        return [outcome async for outcome in model.map(["a", "b", "c"], YesNo("q?"))]
+        mapped = [outcome async for outcome in model.map(["a", "b", "c"], YesNo("q?"))]
+        return mapped, await model.decide("x", {name: YesNo("q?") for name in "abc"})
 
-    first, second = asyncio.run(several()), asyncio.run(several())
-    assert first == second
-    assert len(server.bodies) == 6
+    first, second, third = (asyncio.run(several()) for _ in range(3))
+    assert first == second == third
 
 
 def test_the_blocking_model_works_inside_a_running_event_loop():

@@ -1,12 +1,14 @@
 """What every provider must do, whatever its wire looks like: subclass, make the provider, inherit the tests."""
 
 import asyncio
+import copy
 import json
 import pickle
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
 
+import httpx2
 import pytest
 
 from yesno.errors import ProviderError, ProviderRejected, ProviderUnavailable, UnreadableReply
@@ -17,28 +19,51 @@ from yesno.reading.logprobs import read
 from yesno.reading.outcome import Reading
 
 PAYLOADS = Path(__file__).resolve().parents[1] / "payloads"
-PRIVATE = "my private sentence about Mr. Smith"
-TASK = PromptTask((Turn("system", "Answer."), Turn("user", f"{PRIVATE}\nIs it?")), "m", 4)
+PRIVATE = 'my private sentence about "Mr. Smith" and Mrs. Jones'
+KEY = "k" * 30
+TASK = PromptTask((Turn("system", "Answer."), Turn("user", f"<input>\n{PRIVATE}\n</input>\nIs it?")), "m", 4)
+
+
+def record(name):
+    return json.loads((PAYLOADS / f"{name}.json").read_text(encoding="utf-8"))
 
 
 def payload(name):
-    return json.loads((PAYLOADS / f"{name}.json").read_text(encoding="utf-8"))["response"]
+    return record(name)["response"]
+
+
+def pickled(error):
+    return pickle.loads(pickle.dumps(error))  # noqa: S301 - our own bytes
 
 
 class ProviderContract:
-    """Give `recorded` (a file under tests/payloads) and `make` (a provider that answers with a body)."""
+    """Give `provider` (its name), `recorded` (a file under tests/payloads) and `make`."""
 
+    provider: str
     recorded: str
 
     def make(self, body) -> Provider:
+        """Return a provider whose other side answers everything with a body."""
         raise NotImplementedError
+
+    def test_its_name_is_the_one_it_is_registered_by(self):
+        assert self.make({}).name == self.provider
 
     def test_build_is_pure_json(self):
         provider = self.make(payload(self.recorded))
         body = provider.build(TASK)
-        assert body == provider.build(TASK)
-        assert json.loads(json.dumps(body)) == body
-        assert PRIVATE in json.dumps(body)
+        again = copy.deepcopy(body)
+        assert provider.build(TASK) == again == json.loads(json.dumps(body))
+        assert "my private sentence" in json.dumps(body)
+
+    def test_a_body_that_is_changed_changes_no_later_one(self):
+        provider = self.make({})
+        first = dict(provider.build(TASK))
+        kept = copy.deepcopy(first)
+        for value in first.values():
+            if isinstance(value, list):
+                value.clear()
+        assert provider.build(TASK) == kept
 
     def test_sync_and_async_bring_the_same_reply(self):
         one, two = self.make(payload(self.recorded)), self.make(payload(self.recorded))
@@ -57,7 +82,9 @@ class ProviderContract:
     def test_a_profile_that_claims_logprobs_has_a_payload_that_proves_it(self):
         provider = self.make(payload(self.recorded))
         if "logprobs" in provider.profile.strategies:
-            assert provider.parse(TASK, payload(self.recorded)).evidence.positions
+            positions = provider.parse(TASK, payload(self.recorded)).evidence.positions
+            assert positions
+            assert positions[0].top
 
     @pytest.mark.parametrize(
         "junk",
@@ -67,95 +94,251 @@ class ProviderContract:
             {"choices": [{}]},
             {"choices": None},
             {"choices": [{"message": 3}]},
-            {"choices": [{"message": {"content": "x"}, "logprobs": {"content": [{"token": 1}]}}]},
+            {"choices": [{"message": {"content": 3}}]},
+            {"choices": [{"message": {"content": PRIVATE}, "logprobs": {"content": [{"token": 1}]}}]},
+            {
+                "choices": [
+                    {
+                        "message": {"content": PRIVATE},
+                        "logprobs": {"content": [{"token": PRIVATE, "logprob": "x"}]},
+                    }
+                ]
+            },
+            {"choices": [{"message": {"content": "x"}, "logprobs": {"content": PRIVATE}}]},
+            {"choices": PRIVATE},
         ],
-        ids=["empty", "no_choice", "bare", "null", "number", "token"],
+        ids=["empty", "no_choice", "bare", "null", "number", "content", "token", "value", "entries", "text"],
     )
     def test_junk_is_unreadable_and_nothing_else(self, junk):
         with pytest.raises(UnreadableReply) as info:
             self.make(junk).parse(TASK, junk)
-        clone = pickle.loads(pickle.dumps(info.value))  # noqa: S301 - our own bytes
-        assert (type(clone), str(clone), clone.provider) == (
-            UnreadableReply,
-            str(info.value),
-            info.value.provider,
-        )
+        assert PRIVATE not in str(info.value)
+        clone = pickled(info.value)
+        assert (type(clone), str(clone), vars(clone)) == (UnreadableReply, str(info.value), vars(info.value))
+        assert clone.provider == self.provider
 
-    def test_foreign_errors_pass_through(self):
-        assert self.make(payload(self.recorded)).classify(ValueError("ours")) is None
+    def test_foreign_errors_pass_and_our_own_stay_what_they_are(self):
+        provider = self.make(payload(self.recorded))
+        ours = UnreadableReply("odd", provider=self.provider)
+        assert provider.classify(ValueError("ours")) is None
+        assert provider.classify(ours) is ours
 
-    def test_closing_twice_is_fine(self):
+    def test_closing_twice_is_fine_and_either_side_may_be_closed_unused(self):
         provider = self.make(payload(self.recorded))
         provider.send(provider.build(TASK))
         provider.close()
         provider.close()
         asyncio.run(provider.aclose())
+        unused = self.make(payload(self.recorded))
+        unused.close()
+        asyncio.run(unused.aclose())
 
 
 class HttpProviderContract(ProviderContract):
-    """For providers over HTTP: `answering(status, body, headers)` makes one whose server answers so."""
+    """For providers over HTTP: `connect` makes one whose requests go to a function, with the key `KEY`."""
 
-    def answering(self, status, body, headers=None) -> Provider:
+    def connect(self, handler) -> Provider:
         raise NotImplementedError
 
-    def failure(self, status, body=None, headers=None) -> ProviderError:
-        provider = self.answering(status, {"error": {"message": "no"}} if body is None else body, headers)
-        with pytest.raises(Exception) as info:  # noqa: PT011 - whatever the SDK raises
+    def make(self, body):
+        return self.connect(lambda request: httpx2.Response(200, json=body))
+
+    @pytest.fixture(params=["sync", "async"])
+    def failure(self, request):
+        """Return a function from what the server does to the error as the engine sees it."""
+
+        def failure(status=500, body=None, headers=None, *, raises=None):
+            def handler(_):
+                if raises is not None:
+                    raise raises
+                content = (
+                    body.encode()
+                    if isinstance(body, str)
+                    else json.dumps({"error": {"message": "no"}} if body is None else body).encode()
+                )
+                return httpx2.Response(status, content=content, headers=headers or {})
+
+            def send():
+                body = provider.build(TASK)
+                return provider.send(body) if request.param == "sync" else asyncio.run(provider.asend(body))
+
+            provider = self.connect(handler)
+            with pytest.raises(Exception) as info:  # noqa: PT011 - whatever the SDK raises
+                send()
+            known = provider.classify(info.value)
+            assert isinstance(known, ProviderError)
+            assert known.provider == self.provider
+            return known
+
+        return failure
+
+    def test_sync_and_async_send_equal_bytes_to_the_same_place_with_the_key(self):
+        seen = []
+
+        def handler(request):
+            seen.append((request.method, str(request.url), request.headers["authorization"], request.content))
+            return httpx2.Response(200, json=payload(self.recorded))
+
+        provider = self.connect(handler)
+        provider.send(provider.build(TASK))
+        asyncio.run(provider.asend(provider.build(TASK)))
+        assert seen[0] == seen[1]
+        assert seen[0][0] == "POST"
+        assert KEY in seen[0][2]
+        assert json.loads(seen[0][3]) == provider.build(TASK)
+
+    def test_a_time_limit_reaches_the_transport(self):
+        seen = []
+
+        def handler(request):
+            seen.append(request.extensions["timeout"]["read"])
+            return httpx2.Response(200, json=payload(self.recorded))
+
+        provider = self.connect(handler)
+        provider.send(provider.build(TASK), timeout_s=2.5)
+        provider.send(provider.build(TASK))
+        assert seen[0] == 2.5
+        assert seen[1] > 60
+
+    def test_the_sdk_does_not_retry_by_itself(self, failure):
+        for status in (429, 500, 503):
+            assert failure(status).retryable
+        calls = []
+
+        def handler(request):
+            calls.append(1)
+            return httpx2.Response(503, headers={"retry-after": "0"})
+
+        provider = self.connect(handler)
+        with pytest.raises(Exception):  # noqa: B017, PT011 - whatever the SDK raises
             provider.send(provider.build(TASK))
-        known = provider.classify(info.value)
-        assert known is not None
-        return known
+        assert len(calls) == 1
 
     @pytest.mark.parametrize(
         ("status", "kind"),
-        [
-            (400, ProviderRejected),
-            (401, ProviderRejected),
-            (403, ProviderRejected),
-            (404, ProviderRejected),
-            (422, ProviderRejected),
-        ]
-        + [(code, ProviderUnavailable) for code in (408, 409, 429, 500, 502, 503, 529)],
+        [(code, ProviderRejected) for code in (400, 401, 402, 403, 404, 413, 422)]
+        + [(code, ProviderUnavailable) for code in (408, 409, 429, 500, 502, 503, 504, 529)],
     )
-    def test_http_errors_are_classified_and_pickle(self, status, kind):
-        known = self.failure(status, headers={"x-request-id": "req_1"})
+    def test_http_errors_are_classified_and_pickle(self, failure, status, kind):
+        known = failure(status, headers={"x-request-id": "req_1"})
         assert (type(known), known.status, known.request_id) == (kind, status, "req_1")
         assert known.retryable == (kind is ProviderUnavailable)
-        clone = pickle.loads(pickle.dumps(known))  # noqa: S301 - our own bytes
+        assert str(status) in str(known)
+        clone = pickled(known)
         assert (type(clone), str(clone), vars(clone)) == (kind, str(known), vars(known))
+
+    @pytest.mark.parametrize(
+        "body",
+        [
+            "",
+            "plain words",
+            "<html>busy</html>",
+            "[]",
+            '"text"',
+            "null",
+            '{"error": "text"}',
+            '{"detail": "d"}',
+        ],
+    )
+    def test_an_error_body_of_any_shape_is_classified(self, failure, body):
+        assert isinstance(failure(500, body), ProviderUnavailable)
+        assert isinstance(failure(400, body), ProviderRejected)
+
+    @pytest.mark.parametrize(
+        ("raised", "words"),
+        [
+            (httpx2.ConnectError("refused"), "cannot reach"),
+            (httpx2.ReadError("reset"), "cannot reach"),
+            (httpx2.RemoteProtocolError("cut off"), "cannot reach"),
+            (httpx2.ConnectTimeout("slow"), "in time"),
+            (httpx2.ReadTimeout("slow"), "in time"),
+        ],
+        ids=["connect", "read", "protocol", "connect_timeout", "read_timeout"],
+    )
+    def test_a_connection_that_fails_is_unavailable_and_may_be_tried_again(self, failure, raised, words):
+        known = failure(raises=raised)
+        assert isinstance(known, ProviderUnavailable)
+        assert (known.retryable, known.status) == (True, None)
+        assert words in str(known)
+        assert str(pickled(known)) == str(known)
 
     @pytest.mark.parametrize(
         ("headers", "seconds"),
         [
             ({"retry-after-ms": "1500"}, 1.5),
             ({"retry-after": "7"}, 7.0),
-            ({"retry-after": format_datetime(datetime.now(UTC) - timedelta(hours=1), usegmt=True)}, 0.0),
+            ({"retry-after": "0.25"}, 0.25),
+            ({"retry-after": "-3"}, 0.0),
+            ({"retry-after-ms": "100", "retry-after": "9"}, 0.1),
             ({"retry-after": "soon"}, None),
+            ({"retry-after": ""}, None),
             ({}, None),
         ],
-        ids=["ms", "seconds", "date", "junk", "none"],
+        ids=["ms", "seconds", "part", "past", "both", "junk", "empty", "none"],
     )
-    def test_the_wait_that_a_server_asks_for_is_kept(self, headers, seconds):
-        assert self.failure(429, headers=headers).retry_after == seconds
+    def test_the_wait_that_a_server_asks_for_is_kept(self, failure, headers, seconds):
+        assert failure(429, headers=headers).retry_after == seconds
+
+    @pytest.mark.parametrize(
+        ("ahead", "least", "most"), [(100, 90, 100), (-3600, 0, 0)], ids=["future", "past"]
+    )
+    def test_a_wait_may_be_a_date(self, failure, ahead, least, most):
+        date = format_datetime(datetime.now(UTC) + timedelta(seconds=ahead), usegmt=True)
+        assert least <= failure(503, headers={"retry-after": date}).retry_after <= most
 
     @pytest.mark.parametrize(
         "message",
-        [f"cannot answer '{PRIVATE}'", f"bad key {'k' * 30}", f"prompt was: {PRIVATE[5:30]}"],
-        ids=["input", "key", "part"],
+        [
+            f"cannot answer: {PRIVATE}",
+            f"cannot answer {json.dumps(PRIVATE)}",
+            f"prompt was: {PRIVATE[3:27]}...",
+            f"the end was {PRIVATE[-22:]}",
+            f"bad key {KEY}",
+            f"prompt {PRIVATE!r} with key={KEY}",
+        ],
+        ids=["whole", "escaped", "middle", "end", "key", "both"],
     )
-    def test_no_message_shows_the_input_or_the_key(self, message):
-        shown = str(self.failure(400, {"error": {"message": message}}))
-        assert PRIVATE[5:30] not in shown
-        assert "k" * 30 not in shown
-        assert "400" in shown
+    @pytest.mark.parametrize(
+        "shape",
+        [
+            lambda message: {"error": {"message": message}},
+            lambda message: {"object": "error", "message": message, "code": 400},
+            lambda message: {"detail": [{"loc": ["body"], "msg": "bad", "input": message}]},
+            lambda message: [{"error": {"code": 400, "message": message}}],
+            lambda message: {"error": {"message": "up", "metadata": {"raw": json.dumps({"error": message})}}},
+            lambda message: message,
+        ],
+        ids=["nested", "flat", "detail", "list", "wrapped", "text"],
+    )
+    def test_no_message_shows_the_input_or_the_key(self, failure, message, shape):
+        for status in (400, 500):
+            shown = str(failure(status, shape(message)))
+            assert KEY not in shown
+            assert not any(PRIVATE[i : i + 20] in shown for i in range(len(PRIVATE) - 19))
+            assert str(status) in shown
 
-    def test_a_body_that_is_not_json_is_unreadable(self):
-        provider = self.answering(200, "<html>hello</html>")
-        with pytest.raises(UnreadableReply, match="not JSON"):
-            provider.send(provider.build(TASK))
+    def test_words_of_the_prompt_in_an_error_do_not_change_what_is_asked(self, failure):
+        known = failure(400, {"error": {"message": f"{PRIVATE}: logprobs temperature top_logprobs <= 1"}})
+        assert known.param is None
 
-    @pytest.mark.parametrize("body", ["[1, 2]", '"text"'], ids=["list", "text"])
-    def test_a_body_that_is_no_object_is_unreadable(self, body):
-        provider = self.answering(200, body)
-        with pytest.raises(UnreadableReply, match="object"):
-            provider.send(provider.build(TASK))
+    @pytest.mark.parametrize(
+        "body", ["<html>hello</html>", "", "{", "\x00"], ids=["html", "empty", "cut", "nul"]
+    )
+    def test_a_body_that_is_not_json_is_unreadable(self, failure, body):
+        known = failure(200, body)
+        assert isinstance(known, UnreadableReply)
+        assert "not JSON" in str(known)
+
+    @pytest.mark.parametrize(
+        "body", ["[1, 2]", '"text"', "null", "7"], ids=["list", "text", "null", "number"]
+    )
+    def test_a_body_that_is_no_object_is_unreadable(self, failure, body):
+        known = failure(200, body)
+        assert isinstance(known, UnreadableReply)
+        assert "object" in str(known)
+
+    def test_the_request_on_file_is_what_is_sent_today(self):
+        kept = record(self.recorded)["request"]
+        turns = tuple(Turn(turn["role"], turn["content"]) for turn in kept["messages"])
+        cap = kept.get("max_tokens") or kept["max_completion_tokens"]
+        assert self.make({}).build(PromptTask(turns, kept["model"], cap)) == kept

@@ -1,179 +1,252 @@
 """A 400 that names a parameter is an answer about the host, not a failure."""
 
+import json
+from dataclasses import replace
+
 import httpx2
 import pytest
 
-from tests.engine.support import SHELLS, Server, compatible, refused
-from yesno import Choice, DecisionModel, YesNo
-from yesno.errors import ProviderRejected, Refused, UndecidedError
+from tests.engine.support import Server, both, compatible, patient, refused
+from tests.providers.contract import payload
+from yesno import AsyncDecisionModel, Choice, DecisionModel, Parameters, YesNo
+from yesno.errors import ProviderRejected, UndecidedError
+from yesno.providers.fake import chat_reply
+from yesno.providers.openai_chat import OpenAIChat
 
 GOOD = {"Yes": 0.70, "No": 0.25}
-both = pytest.mark.parametrize("shell", SHELLS, ids=lambda shell: shell.name)
+
+
+def recorded(name):
+    return httpx2.Response(400, json=payload(name))
+
+
+def openai(handler):
+    transport = httpx2.MockTransport(handler)
+    return OpenAIChat(
+        "gpt-5.4-mini",
+        api_key="k" * 30,
+        http_client=httpx2.Client(transport=transport),
+        async_http_client=httpx2.AsyncClient(transport=transport),
+    )
 
 
 @both
 @pytest.mark.parametrize(
-    ("error", "allowed"),
+    ("message", "param", "allowed"),
     [
-        (refused(400, "top_logprobs must be less than or equal to 5", param="top_logprobs"), 5),
-        (refused(400, "Invalid value for 'top_logprobs': must be <= 8"), 8),
+        ("top_logprobs must be <= 5", None, 5),
+        ("Invalid value for 'top_logprobs': must be less than or equal to 5.", "top_logprobs", 5),
         (
-            httpx2.Response(
-                400,
-                json={
-                    "object": "error",
-                    "message": "Requested sample logprobs of 20, which is greater than max allowed: 10",
-                    "type": "BadRequestError",
-                    "param": None,
-                    "code": 400,
-                },
-            ),
-            10,
+            "Invalid 'top_logprobs': integer above maximum value. Expected a value <= 8, but got 20 instead.",
+            "top_logprobs",
+            8,
         ),
+        ("top_logprobs must be between 0 and 8", None, 8),
+        ("Invalid top_logprobs value, the valid range of top_logprobs is [0, 5]", None, 5),
+        ("top_logprobs: at most 3 are allowed", None, 3),
+        ("top_logprobs should be in the range from 0 to 5", None, 5),
     ],
-    ids=["param", "words", "vllm"],
 )
-def test_fewer_alternatives_are_asked_for_and_remembered(shell, error, allowed):
-    server = Server(error, GOOD)
+def test_fewer_alternatives_are_asked_for_and_remembered(shell, message, param, allowed):
+    server = Server(refused(400, message, param=param), GOOD)
     model = shell(compatible(server))
     assert model.decide("x", YesNo("q?")).probability == pytest.approx(0.737, abs=1e-3)
     model.decide("y", YesNo("q?"))
     assert [body["top_logprobs"] for body in server.bodies] == [20, allowed, allowed]
 
 
-def test_a_smaller_list_makes_smaller_heats():
+@both
+def test_vllms_flat_error_about_its_limit_is_understood(shell):
+    server = Server(recorded("openai_compatible/vllm_limit_400"), GOOD)
+    provider = compatible(server)
+    provider.profile = replace(provider.profile, top_logprobs=50)
+    assert shell(provider).decide("x", YesNo("q?")).is_yes()
+    assert [body["top_logprobs"] for body in server.bodies] == [50, 20]
+
+
+@both
+def test_a_422_of_a_validating_server_is_understood(shell):
+    detail = [
+        {
+            "type": "less_than_equal",
+            "loc": ["body", "top_logprobs"],
+            "msg": "Input should be less than or equal to 5",
+        }
+    ]
+    server = Server(httpx2.Response(422, json={"detail": detail}), GOOD)
+    shell(compatible(server)).decide("x", YesNo("q?"))
+    assert [body["top_logprobs"] for body in server.bodies] == [20, 5]
+
+
+def test_a_shorter_list_makes_smaller_heats():
     server = Server(
         refused(400, "top_logprobs must be at most 5", param="top_logprobs"), {"A": 0.9, "B": 0.1}
     )
     model = DecisionModel(compatible(server))
-    with pytest.raises(UndecidedError):
-        model.decide("x", YesNo("q?"))
+    options = [f"option {i}" for i in range(10)]
+    model.decide("x", Choice("Which?", options))
     server.bodies.clear()
-    model.decide("x", Choice("Which?", [f"option {i}" for i in range(10)]))
+    model.decide("x", Choice("Which?", options))
     assert len(server.bodies) == 3
 
 
 @both
-@pytest.mark.parametrize(
-    ("first", "message", "second"),
-    [
-        (
-            "max_tokens",
-            "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
-            "max_completion_tokens",
-        )
-    ],
-    ids=["renamed"],
-)
-def test_a_renamed_cap_is_swapped_once_and_remembered(shell, first, message, second):
-    server = Server(refused(400, message, param=first, code="unsupported_parameter"), GOOD)
+def test_a_cap_of_the_newer_name_is_used_when_the_older_is_refused(shell):
+    message = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
+    server = Server(refused(400, message, param="max_tokens", code="unsupported_parameter"), GOOD)
     model = shell(compatible(server))
     model.decide("x", YesNo("q?"))
     model.decide("y", YesNo("q?"))
-    assert [first in body for body in server.bodies] == [True, False, False]
-    assert [body.get(second) for body in server.bodies] == [None, 4, 4]
+    assert ["max_tokens" in body for body in server.bodies] == [True, False, False]
+    assert [body.get("max_completion_tokens") for body in server.bodies] == [None, 4, 4]
 
 
-def test_a_refused_temperature_is_left_out_and_remembered():
-    server = Server(refused(400, "`temperature` is deprecated for this model."), GOOD)
-    model = DecisionModel(compatible(server))
+@both
+def test_a_cap_of_the_older_name_is_used_when_the_newer_is_refused(shell):
+    server = Server(refused(400, "unknown field max_completion_tokens, did you mean max_tokens?"), GOOD)
+    model = shell(openai(server))
     model.decide("x", YesNo("q?"))
     model.decide("y", YesNo("q?"))
-    assert ["temperature" in body for body in server.bodies] == [True, False, False]
+    assert [body.get("max_tokens") for body in server.bodies] == [None, 4, 4]
+    assert ["max_completion_tokens" in body for body in server.bodies] == [True, False, False]
 
 
-def test_an_upstreams_error_inside_a_routers_error_is_unwrapped():
-    raw = '{"error": {"message": "Unsupported parameter: temperature", "param": "temperature"}}'
-    wrapped = httpx2.Response(
-        400, json={"error": {"message": "Provider returned error", "code": 400, "metadata": {"raw": raw}}}
+@both
+@pytest.mark.parametrize("name", ["temperature", "reasoning_effort"])
+def test_a_refused_parameter_is_left_out_and_remembered(shell, name):
+    server = Server(refused(400, f"`{name}` is not supported by this model."), GOOD)
+    model = shell(openai(server))
+    model.decide("x", YesNo("q?"))
+    model.decide("y", YesNo("q?"))
+    assert [name in body for body in server.bodies] == [True, False, False]
+    assert {**server.bodies[1], name: server.bodies[0][name]} == server.bodies[0]
+
+
+@both
+def test_several_complaints_are_met_one_after_the_other(shell):
+    server = Server(
+        refused(400, "temperature is not supported", param="temperature"),
+        refused(400, "top_logprobs must be <= 5", param="top_logprobs"),
+        refused(400, "use max_completion_tokens instead of max_tokens", param="max_tokens"),
+        GOOD,
     )
-    server = Server(wrapped, GOOD)
-    assert DecisionModel(compatible(server)).decide("x", YesNo("q?")).is_yes()
-    assert "temperature" not in server.bodies[1]
+    assert shell(compatible(server)).decide("x", YesNo("q?")).is_yes()
+    last = server.bodies[-1]
+    assert "temperature" not in last
+    assert (last["top_logprobs"], last["max_completion_tokens"]) == (5, 4)
 
 
 @both
-def test_a_model_without_logprobs_is_undecided_and_not_asked_again(shell):
-    server = Server(refused(400, "`logprobs` is not supported with this model"))
-    model = shell(compatible(server))
+def test_an_upstreams_error_inside_a_routers_error_is_unwrapped(shell):
+    server = Server(recorded("openai_compatible/openrouter_400"), GOOD)
+    assert shell(compatible(server)).decide("x", YesNo("q?")).is_yes()
+    assert ["temperature" in body for body in server.bodies] == [True, False]
+
+
+@both
+@pytest.mark.parametrize(
+    "reply",
+    [
+        refused(400, "`logprobs` is not supported with this model"),
+        refused(400, "This model does not support logprobs.", param="top_logprobs"),
+        refused(403, "You are not allowed to request logprobs from this model", param="logprobs"),
+        recorded("openai/no_logprobs_400"),
+    ],
+    ids=["words", "top", "forbidden", "recorded"],
+)
+def test_a_model_without_logprobs_is_undecided_and_not_asked_again(shell, reply):
+    waits = []
+    server = Server(reply)
+    model = shell(compatible(server), retry=patient(waits))
     for _ in range(2):
-        with pytest.raises(UndecidedError) as info:
+        with pytest.raises(UndecidedError, match="logprobs_unsupported") as info:
             model.decide("x", YesNo("q?"))
-        assert info.value.outcome.reason == "logprobs_unsupported"
-        assert info.value.outcome.low is None
+        assert (info.value.outcome.low, info.value.outcome.label_mass) == (None, None)
     assert len(server.bodies) == 1
+    assert waits == []
 
 
 @both
-def test_a_400_about_something_else_is_final(shell):
-    server = Server(refused(400, "messages: too long", param="messages"))
+def test_another_model_of_the_same_host_is_still_asked(shell):
+    def handler(request):
+        if json.loads(request.content)["model"] == "m":
+            return refused(400, "logprobs is not supported with this model", param="logprobs")
+        return httpx2.Response(200, json=chat_reply(GOOD))
+
+    model = shell(compatible(handler))
+    with pytest.raises(UndecidedError):
+        model.decide("x", YesNo("q?"))
+    assert model.decide("x", YesNo("q?"), parameters=Parameters(model_name="other")).is_yes()
+
+
+@both
+@pytest.mark.parametrize(
+    "reply",
+    [
+        refused(400, "messages: too long", param="messages"),
+        refused(400, "maximum context length is 4096 tokens, of which max_tokens takes 4"),
+        refused(401, "no `temperature` for you", param="temperature"),
+        refused(404, "logprobs", param="logprobs"),
+    ],
+    ids=["other", "context", "key", "missing"],
+)
+def test_a_rejection_about_something_else_is_final(shell, reply):
+    server = Server(reply)
     with pytest.raises(ProviderRejected):
         shell(compatible(server)).decide("x", YesNo("q?"))
     assert len(server.bodies) == 1
 
 
-def test_a_server_that_always_complains_ends_the_conversation():
-    server = Server(
-        *(refused(400, f"top_logprobs must be <= {n}", param="top_logprobs") for n in (9, 8, 7, 6, 5, 4, 3))
+@both
+def test_a_server_that_always_complains_ends_the_conversation(shell):
+    limits = (
+        refused(400, f"top_logprobs must be <= {n}", param="top_logprobs") for n in (9, 8, 7, 6, 5, 4, 3)
     )
+    server = Server(*limits)
     with pytest.raises(UndecidedError):
-        DecisionModel(compatible(server)).decide("x", YesNo("q?"))
+        shell(compatible(server)).decide("x", YesNo("q?"))
     assert len(server.bodies) == 5
+
+
+@both
+def test_a_server_that_wants_each_cap_in_turn_ends_the_conversation(shell):
+    def handler(request):
+        given = "max_tokens" if b'"max_tokens"' in request.content else "max_completion_tokens"
+        other = "max_completion_tokens" if given == "max_tokens" else "max_tokens"
+        bodies.append(given)
+        return refused(400, f"{given} is not supported, use {other}", param=given)
+
+    bodies = []
+    with pytest.raises(ProviderRejected):
+        shell(compatible(handler)).decide("x", YesNo("q?"))
+    assert len(bodies) == 5
+
+
+def test_many_first_requests_at_once_are_all_adapted():
+    def handler(request):
+        body = json.loads(request.content)
+        if body["top_logprobs"] > 5 or "temperature" in body:
+            name = "temperature" if "temperature" in body else "top_logprobs"
+            return refused(400, f"{name} must be <= 5", param=name)
+        return httpx2.Response(200, json=chat_reply(GOOD))
+
+    with DecisionModel(compatible(handler), concurrency=8) as model:
+        assert all(outcome.is_yes() for outcome in model.map(["x"] * 30, YesNo("q?")))
+
+
+@both
+def test_what_was_learned_belongs_to_the_provider_object(shell):
+    server = Server(refused(400, "no temperature", param="temperature"), GOOD)
+    provider = compatible(server)
+    for kind in (DecisionModel, AsyncDecisionModel):
+        assert kind(provider).provider.profile.refuses == frozenset()
+    shell(provider).decide("x", YesNo("q?"))
+    shell(provider).decide("x", YesNo("q?"))
+    assert ["temperature" in body for body in server.bodies] == [True, False, False]
 
 
 @both
 def test_a_429_is_answered_by_the_next_try(shell):
     server = Server(refused(429, headers={"retry-after-ms": "1"}), GOOD)
     assert shell(compatible(server)).decide("x", YesNo("q?")).is_yes()
-
-
-def chat(message, logprobs=None, finish="stop"):
-    return {
-        "model": "m",
-        "choices": [{"index": 0, "finish_reason": finish, "message": message, "logprobs": logprobs}],
-    }
-
-
-@both
-@pytest.mark.parametrize(
-    ("body", "reason"),
-    [
-        (chat({"role": "assistant", "content": "Yes"}), "no_logprobs"),
-        (chat({"role": "assistant", "content": ""}), "empty"),
-        (chat({"role": "assistant", "content": None}, finish="length"), "truncated"),
-        (
-            chat({"role": "assistant", "content": None, "tool_calls": [{"id": "1"}]}, finish="tool_calls"),
-            "tool_call",
-        ),
-    ],
-    ids=["null", "empty", "truncated", "tool"],
-)
-def test_a_reply_without_a_distribution_is_undecided_with_its_reason(shell, body, reason):
-    with pytest.raises(UndecidedError) as info:
-        shell(compatible(Server(body))).decide("x", YesNo("q?"))
-    assert info.value.outcome.reason == reason
-
-
-@both
-@pytest.mark.parametrize(
-    "body",
-    [
-        chat({"role": "assistant", "content": None, "refusal": "I'm sorry, I can't assist with that."}),
-        chat({"role": "assistant", "content": "I'm sorry, but I can't help with that."}),
-        chat({"role": "assistant"}, finish="content_filter"),
-    ],
-    ids=["field", "text", "filter"],
-)
-def test_a_refusal_in_any_form_is_a_refusal(shell, body):
-    with pytest.raises(Refused):
-        shell(compatible(Server(body))).decide("x", YesNo("q?"))
-
-
-def test_a_reply_cut_off_in_its_reasoning_gets_room_for_a_second_try():
-    thinking = chat(
-        {"role": "assistant", "content": ""}, {"content": [{"token": "<think>", "logprob": -0.1}]}, "length"
-    )
-    server = Server(thinking, GOOD)
-    answer = DecisionModel(compatible(server)).decide("x", YesNo("q?"))
-    assert [attempt.result for attempt in answer.attempts] == ["reasoning_unfinished", "answered"]
-    assert [body["max_tokens"] for body in server.bodies] == [4, 2048]
+    assert len(server.bodies) == 2

@@ -1,53 +1,145 @@
 """What type checkers see; mypy reads this file, nobody runs it."""
 
-from collections.abc import AsyncIterator, Iterator
-from typing import assert_type
+from collections.abc import AsyncIterator, Iterator, Mapping
+from pathlib import Path
+from typing import Any, assert_type
 
 from yesno import (
     AsyncDecisionModel,
+    Call,
     Choice,
     ChoiceAnswer,
     DecisionModel,
     DecisionRequest,
     DecisionResponse,
     Failure,
+    FakeProvider,
     Flow,
+    Listener,
+    LoggingListener,
+    Message,
+    Parameters,
     Refusal,
+    RetryPolicy,
     Scale,
     ScaleAnswer,
+    TemplateSet,
     Undecided,
+    Usage,
+    UsageListener,
     YesNo,
     YesNoAnswer,
     ask,
+    ask_all,
     gather,
 )
+from yesno.flow import outcome_of
+from yesno.questions import Answer, Outcome, Question
+
+SPAM = YesNo("Is it spam?", yes_when="it sells", examples=[("buy now", True)])
+TEAM = Choice("Which team?", {"billing": "payments", "support": None}, none="neither")
+MOOD = Scale("How angry?", ["calm", "angry"])
+
+
+class PickAnswer(Answer):
+    """An answer type of one's own."""
+
+
+class Pick(Question[PickAnswer]):
+    """A question type of one's own."""
+
+
+class Ear(Listener):
+    def on_response(self, call: Call, response: DecisionResponse) -> None:
+        assert_type(call.request, DecisionRequest)
+        assert_type(response.usage, Usage | None)
 
 
 def triage(text: str) -> Flow[str]:
-    answer = yield from ask(Choice("Which?", ["a", "b"]), text)
+    answer = yield from ask(TEAM, text)
     assert_type(answer, ChoiceAnswer)
-    both = yield from gather([ask(YesNo("?"), text), ask(YesNo("?"), text)])
+    both = yield from gather([ask(SPAM, text), ask(SPAM, {"text": text})])
     assert_type(both, list[YesNoAnswer])
+    several = yield from ask_all([SPAM, MOOD], text)
+    assert_type(several, list[Outcome])
+    one = yield from outcome_of(SPAM, text)
+    assert_type(one, Outcome)
+    own = yield from ask(Pick("where?"), text)
+    assert_type(own, PickAnswer)
     return answer.value
 
 
-def sync(model: DecisionModel) -> None:
-    assert_type(model.decide("x", YesNo("?")), YesNoAnswer)
-    assert_type(model.decide({"a": 1}, Choice("?", {"a": None, "b": "c"})), ChoiceAnswer)
-    assert_type(model.decide([{"role": "user", "content": "x"}], Scale("?", ["a", "b"])), ScaleAnswer)
-    assert_type(model.decide("x", {"q": YesNo("?"), "r": Scale("?", ["a", "b"])}), DecisionResponse)
-    assert_type(model.decide(DecisionRequest("x", {"q": YesNo("?")})), DecisionResponse)
+def build() -> None:
+    DecisionModel()
+    DecisionModel("openai:gpt-5.4-mini", api_key="k", timeout_s=5, retry=RetryPolicy(attempts=2))
+    DecisionModel(
+        FakeProvider({"Yes": 0.9}), template="default", listeners=[Ear(), LoggingListener(), UsageListener()]
+    )
+    AsyncDecisionModel(FakeProvider([{"Yes": 0.9}]), template=Path("mine"), concurrency=4, min_label_mass=0.3)
+    AsyncDecisionModel(
+        FakeProvider({"q": YesNoAnswer(0.9)}, native=True), template=TemplateSet.load("default")
+    )
+
+
+def sync(model: DecisionModel, texts: Iterator[str]) -> None:
+    assert_type(model.decide("x", SPAM), YesNoAnswer)
+    assert_type(model.decide({"a": 1}, TEAM), ChoiceAnswer)
+    assert_type(model.decide([{"role": "user", "content": "x"}], MOOD), ScaleAnswer)
+    assert_type(model.decide([Message("user", "x")], MOOD, parameters=Parameters(timeout_s=1)), ScaleAnswer)
+    assert_type(model.decide("x", Pick("where?")), PickAnswer)
+    assert_type(model.decide("x", {"q": SPAM, "r": MOOD}), DecisionResponse)
+    assert_type(model.decide("x", [("q", SPAM), ("r", MOOD)]), DecisionResponse)
+    assert_type(model.decide(DecisionRequest("x", {"q": SPAM})), DecisionResponse)
     assert_type(model.run(triage("x")), str)
-    assert_type(model.map(["x"], YesNo("?")), Iterator[YesNoAnswer | Refusal | Undecided | Failure])
-    assert_type(model.map(["x"], {"q": YesNo("?")}), Iterator[DecisionResponse | Failure])
+    assert_type(model.run(gather([triage("x")])), list[str])
+    assert_type(model.map(texts, SPAM), Iterator[YesNoAnswer | Refusal | Undecided | Failure])
+    assert_type(model.map(["x"], TEAM, concurrency=2), Iterator[ChoiceAnswer | Refusal | Undecided | Failure])
+    assert_type(model.map([{"a": 1}], {"q": SPAM}), Iterator[DecisionResponse | Failure])
     with model as entered:
         assert_type(entered, DecisionModel)
+    model.close()
 
 
-async def aio(model: AsyncDecisionModel) -> None:
-    assert_type(await model.decide("x", YesNo("?")), YesNoAnswer)
-    assert_type(await model.decide("x", {"q": YesNo("?")}), DecisionResponse)
+async def aio(model: AsyncDecisionModel, texts: AsyncIterator[str]) -> None:
+    assert_type(await model.decide("x", SPAM), YesNoAnswer)
+    assert_type(await model.decide({"a": 1}, TEAM), ChoiceAnswer)
+    assert_type(await model.decide("x", MOOD, parameters=Parameters(model_name="m")), ScaleAnswer)
+    assert_type(await model.decide("x", Pick("where?")), PickAnswer)
+    assert_type(await model.decide("x", {"q": SPAM, "r": MOOD}), DecisionResponse)
+    assert_type(await model.decide(DecisionRequest("x", {"q": SPAM})), DecisionResponse)
     assert_type(await model.run(triage("x")), str)
-    assert_type(model.map(["x"], YesNo("?")), AsyncIterator[YesNoAnswer | Refusal | Undecided | Failure])
+    assert_type(model.map(["x"], SPAM), AsyncIterator[YesNoAnswer | Refusal | Undecided | Failure])
+    assert_type(model.map(texts, MOOD), AsyncIterator[ScaleAnswer | Refusal | Undecided | Failure])
+    assert_type(model.map(texts, {"q": SPAM}, concurrency=2), AsyncIterator[DecisionResponse | Failure])
+    async for outcome in model.map(texts, SPAM):
+        match outcome:
+            case YesNoAnswer():
+                assert_type(outcome.probability, float)
+            case Failure():
+                assert_type(outcome.error, Exception)
+            case Refusal() | Undecided():
+                assert_type(outcome, Refusal | Undecided)
     async with model as entered:
         assert_type(entered, AsyncDecisionModel)
+    await model.close()
+
+
+def read(response: DecisionResponse) -> None:
+    assert_type(response.yes_no("q").is_yes(0.8), bool)
+    assert_type(response.choice("c").value, str)
+    assert_type(response.choice("c").probabilities, Mapping[str, float])
+    assert_type(response.choice("c").margin(), float)
+    assert_type(response.scale("s").mean, float)
+    assert_type(response.scale("s").level(), int)
+    assert_type(response.answer("p", PickAnswer), PickAnswer)
+    assert_type(response.outcome("q"), Outcome)
+    assert_type(response.model, str | None)
+    assert_type(response.is_refused("q"), bool)
+
+
+def wrong(model: DecisionModel, response: DecisionResponse) -> Any:
+    model.decide("x")  # type: ignore[call-overload]  # there is no question
+    model.decide(3, SPAM)  # type: ignore[call-overload]  # a number is no input
+    model.decide("x", "Is it?")  # type: ignore[arg-type]  # a text is no question
+    model.map(["x"])  # type: ignore[call-overload]  # there is no question
+    return response.yes_no("q").value  # type: ignore[attr-defined]  # a choice has it

@@ -9,7 +9,7 @@ import asyncio
 import json
 import re
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 from functools import cached_property
@@ -282,16 +282,21 @@ class OpenAISDK(Provider):
 
 
 def _quotes(message: str, sent: bytes, width: int = 20) -> bool:
-    """Return whether a server's message holds a line of the prompt, or `width` characters in a row of one."""
+    """Return whether a server's message holds a line of the prompt or `width` characters in a row of it."""
     pieces = {message[i : i + width] for i in range(min(600, len(message) - width + 1))}
     for turn in json.loads(sent).get("messages", []) if sent else []:
-        for text in (turn["content"], json.dumps(turn["content"])[1:-1]):
-            lines = [line.strip() for line in text.splitlines()]
-            if any(len(line) > 5 and line not in PARAMETERS and line in message for line in lines):
-                return True
-            if any(piece in text for piece in pieces):
-                return True
+        lines = {line.strip() for line in turn["content"].splitlines()} - {*PARAMETERS}
+        if any(len(line) > 5 and line in message for line in _spellings(lines)):
+            return True
+        if any(piece in text for text in _spellings([turn["content"]]) for piece in pieces):
+            return True
     return False
+
+
+def _spellings(texts: Iterable[str]) -> Iterator[str]:
+    """Yield texts as they are and as JSON and Python escape them."""
+    for text in texts:
+        yield from {text, *(escaped(text)[1:-1] for escaped in (json.dumps, repr, ascii))}
 
 
 def _details(body: object) -> tuple[str, str | None, str | None]:

@@ -19,7 +19,7 @@ PARAMETERS = (
     "logprobs",
 )
 _LIMIT = re.compile(
-    r"(?:less than or equal to|<=|at most|max(?:imum)?(?: (?:allowed|of|is|value))*:?|up to|between \d+ and)\s*(\d+)",
+    r"(?:less than or equal to|<=|at most|max(?:imum)?(?: (?:allowed|of|is|value))*:?|up to|between \d+ and|from \d+ to|\[\d+,)\s*(\d+)",
     re.IGNORECASE,
 )
 

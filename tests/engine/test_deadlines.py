@@ -1,0 +1,233 @@
+import asyncio
+import math
+import threading
+import time
+
+import httpx2
+import pytest
+
+from tests.engine.support import Recorder, Server, both, compatible, refused
+from yesno import (
+    AsyncDecisionModel,
+    Choice,
+    DecisionModel,
+    DecisionRequest,
+    Failure,
+    FakeProvider,
+    Parameters,
+    RetryPolicy,
+    YesNo,
+)
+from yesno.errors import ConfigError, DeadlineExceeded, ProviderUnavailable, UnreadableReply
+
+YES = {"Yes": 0.9, "No": 0.1}
+WEAK = {"The": 0.9, "Yes": 0.1}
+
+
+class Clock:
+    """A `time` that only moves when told to."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def monotonic(self):
+        return self.now
+
+    def sleep(self, seconds):
+        self.now += seconds
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(time, "monotonic", clock.monotonic)
+    monkeypatch.setattr(time, "sleep", clock.sleep)
+    return clock
+
+
+class Slow(FakeProvider):
+    """Takes its time on a clock, and notes how much it was given."""
+
+    def __init__(self, script, clock, seconds):
+        super().__init__(script)
+        self.clock, self.seconds, self.given = clock, seconds, []
+
+    def send(self, payload, *, timeout_s=None):
+        self.given.append(timeout_s)
+        self.clock.now += self.seconds
+        return super().send(payload)
+
+
+class Hanging(FakeProvider):
+    async def asend(self, payload):
+        await asyncio.Event().wait()
+
+
+def test_each_request_of_a_decision_is_given_the_time_that_is_left(clock):
+    provider = Slow([WEAK, YES], clock, 4)
+    assert DecisionModel(provider, timeout_s=10).decide("x", YesNo("q?")).is_yes()
+    assert provider.given == [10, 6]
+
+
+def test_no_request_begins_once_time_is_up(clock):
+    provider = Slow([WEAK, YES], clock, 11)
+    ear = Recorder()
+    with pytest.raises(DeadlineExceeded, match="timeout_s"):
+        DecisionModel(provider, timeout_s=10, listeners=[ear]).decide("x", YesNo("q?"))
+    assert provider.given == [10]
+    assert ear.names == ["request", "error"]
+
+
+def test_a_failure_after_time_is_up_is_a_missed_deadline_with_its_cause(clock):
+    failure = UnreadableReply("nonsense", provider="fake")
+    with pytest.raises(DeadlineExceeded) as info:
+        DecisionModel(Slow(failure, clock, 11), timeout_s=10).decide("x", YesNo("q?"))
+    assert info.value.__cause__ is failure
+
+
+def test_a_failure_in_time_stays_what_it_is(clock):
+    failure = UnreadableReply("nonsense", provider="fake")
+    with pytest.raises(UnreadableReply):
+        DecisionModel(Slow(failure, clock, 9), timeout_s=10).decide("x", YesNo("q?"))
+
+
+def test_a_wait_for_a_busy_server_ends_with_the_deadline(clock):
+    server = Server(refused(429, headers={"retry-after": "50"}), YES)
+    with pytest.raises(DeadlineExceeded):
+        DecisionModel(compatible(server), timeout_s=10).decide("x", YesNo("q?"))
+    assert clock.now == 10
+    assert len(server.bodies) == 1
+
+
+def test_without_a_limit_a_busy_server_is_waited_for(clock):
+    server = Server(refused(429, headers={"retry-after": "50"}), YES)
+    assert DecisionModel(compatible(server), timeout_s=math.inf).decide("x", YesNo("q?")).is_yes()
+    assert clock.now == 50
+
+
+def test_a_tournament_that_runs_out_of_time_stops(clock):
+    provider = Slow({"A": 0.9, "B": 0.1}, clock, 6)
+    with pytest.raises(DeadlineExceeded):
+        DecisionModel(provider, timeout_s=10, concurrency=1).decide(
+            "x", Choice("q?", [f"option {i}" for i in range(60)])
+        )
+    assert len(provider.given) == 2
+
+
+def test_waiting_for_a_free_place_ends_with_the_deadline():
+    busy, done = threading.Event(), threading.Event()
+
+    class Blocking(FakeProvider):
+        def send(self, payload, *, timeout_s=None):
+            busy.set()
+            done.wait(5)
+            return super().send(payload)
+
+    model = DecisionModel(Blocking(), concurrency=1)
+    first = threading.Thread(target=model.decide, args=("x", YesNo("q?")))
+    first.start()
+    assert busy.wait(5)
+    try:
+        with pytest.raises(DeadlineExceeded):
+            model.decide("x", YesNo("q?"), parameters=Parameters(timeout_s=0.01))
+        assert first.is_alive()
+    finally:
+        done.set()
+        first.join(5)
+    assert model.decide("x", YesNo("q?")).is_yes()
+
+
+def test_a_deadline_cancels_an_async_decision():
+    ear = Recorder()
+    with pytest.raises(DeadlineExceeded, match=r"0\.01 s.*timeout_s"):
+        asyncio.run(AsyncDecisionModel(Hanging(), timeout_s=0.01, listeners=[ear]).decide("x", YesNo("q?")))
+    assert ear.names == ["request", "error"]
+
+
+def test_a_deadline_ends_an_async_wait_for_a_busy_server():
+    server = Server(refused(429, headers={"retry-after": "50"}), YES)
+    with pytest.raises(DeadlineExceeded):
+        asyncio.run(AsyncDecisionModel(compatible(server), timeout_s=0.2).decide("x", YesNo("q?")))
+    assert len(server.bodies) == 1
+
+
+def test_a_timeout_of_the_providers_own_is_not_taken_for_the_deadline():
+    class Impatient(FakeProvider):
+        async def asend(self, payload):
+            raise TimeoutError("mine")
+
+    with pytest.raises(TimeoutError, match="mine") as info:
+        asyncio.run(AsyncDecisionModel(Impatient(), timeout_s=60).decide("x", YesNo("q?")))
+    assert not isinstance(info.value, DeadlineExceeded)
+
+
+def test_an_item_that_takes_too_long_is_a_failure_and_the_others_go_on():
+    class Sometimes(FakeProvider):
+        async def asend(self, payload):
+            if "slow" in payload["messages"][-1]["content"]:
+                await asyncio.Event().wait()
+            return self.send(payload)
+
+    async def go():
+        model = AsyncDecisionModel(Sometimes(), timeout_s=0.2)
+        return [outcome async for outcome in model.map(["quick", "slow", "quick"], YesNo("q?"))]
+
+    first, second, third = asyncio.run(go())
+    assert first.is_yes()
+    assert isinstance(second, Failure)
+    assert isinstance(second.error, DeadlineExceeded)
+    assert third.is_yes()
+
+
+def test_an_item_of_map_is_timed_from_its_own_beginning():
+    now = 0
+
+    class Slowly(FakeProvider):
+        async def asend(self, payload):
+            nonlocal now
+            await asyncio.sleep(0)
+            now += 2
+            for _ in range(3):
+                await asyncio.sleep(0)
+            return self.send(payload)
+
+    async def go():
+        asyncio.get_running_loop().time = lambda: now
+        model = AsyncDecisionModel(Slowly(), concurrency=1, timeout_s=3)
+        return [outcome async for outcome in model.map([f"i{i}" for i in range(6)], YesNo("q?"))]
+
+    assert [type(outcome).__name__ for outcome in asyncio.run(go())] == ["YesNoAnswer"] * 6
+
+
+@both
+def test_the_time_of_a_call_wins_over_the_requests_and_that_over_the_models(shell):
+    request = DecisionRequest("x", {"q": YesNo("q?")}, Parameters(timeout_s=7))
+    ear = Recorder()
+    model = shell(FakeProvider(), timeout_s=5, listeners=[ear])
+    model.decide(request)
+    model.decide(request, parameters=Parameters(timeout_s=9))
+    model.decide("x", YesNo("q?"))
+    assert [call.request.parameters.timeout_s for call in ear.calls] == [7, 7, 9, 9, 5, 5]
+
+
+@both
+def test_an_endless_timeout_is_none(shell):
+    ear = Recorder()
+    shell(FakeProvider(), timeout_s=math.inf, listeners=[ear]).decide("x", YesNo("q?"))
+    assert ear.calls[0].request.parameters.timeout_s is None
+
+
+@both
+@pytest.mark.parametrize("value", [0, -1, "soon", math.nan, True], ids=str)
+def test_a_timeout_that_makes_no_sense_is_refused(shell, value):
+    with pytest.raises(ConfigError, match="timeout_s"):
+        shell(FakeProvider(), timeout_s=value)
+    with pytest.raises(ConfigError, match="timeout_s"):
+        shell(FakeProvider()).decide("x", YesNo("q?"), parameters=Parameters(timeout_s=value))
+
+
+@both
+def test_a_server_that_does_not_answer_in_time_is_unavailable_when_there_is_no_deadline(shell):
+    server = Server(httpx2.ReadTimeout("slow"))
+    with pytest.raises(ProviderUnavailable, match="in time"):
+        shell(compatible(server), timeout_s=math.inf, retry=RetryPolicy(attempts=1)).decide("x", YesNo("q?"))
