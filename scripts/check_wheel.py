@@ -22,7 +22,7 @@ def main() -> None:
         pip = (python, "-m", "pip", "--disable-pip-version-check", "--quiet")
         run(*pip, "install", "-c", str(ROOT / "constraints.txt"), str(wheel))
         run(python, "-I", str(ROOT / "scripts" / "render_templates.py"), cwd=folder)
-        run(str(folder / "env" / "bin" / "yesno"), "--version", cwd=folder)
+        run(str(folder / "env" / "bin" / "yesno"), "models", "list", "--json", cwd=folder)
     print("the wheel installs, renders every template and starts")
 
 

@@ -149,3 +149,7 @@ def test_a_frozen_mapping_compares_like_a_mapping():
     assert FrozenList([1]) == [1]
     assert FrozenList([1]) != [2]
     assert FrozenList([1]) == (1,)
+
+
+def test_a_set_is_frozen_in_the_same_order_everywhere():
+    assert list(freeze_input({"tags": {"b", "a", "c"}})["tags"]) == ["a", "b", "c"]

@@ -125,11 +125,14 @@ class ProviderUnavailable(ProviderError):
 
 
 class ProviderRejected(ProviderError):
-    """A 4xx that a retry cannot fix; `param` is the parameter it names, if any."""
+    """A 4xx that a retry cannot fix; `param` and `code` are the parameter and the reason it names, if any."""
 
-    def __init__(self, message: str, *, param: str | None = None, **fields: Any) -> None:
+    def __init__(
+        self, message: str, *, param: str | None = None, code: str | None = None, **fields: Any
+    ) -> None:
         super().__init__(message, **fields)
         self.param = param
+        self.code = code
 
 
 class UnreadableReply(ProviderError):

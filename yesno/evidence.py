@@ -84,6 +84,7 @@ class Usage:
     cached_tokens: int = 0
     """Part of `input_tokens` that a prompt cache served."""
     requests: int = 0
+    """Requests that were answered, one with a 400 about a parameter among them; failed tries are not counted."""
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias, TypeVar, cast
 
 from yesno.messages import InputLike, freeze_input
@@ -18,6 +19,8 @@ from yesno.response import unwrapped
 __all__ = ["Ask", "Flow", "arun", "ask", "ask_all", "gather", "outcome_of", "run"]
 
 T = TypeVar("T")
+S = TypeVar("S")
+R = TypeVar("R")
 A = TypeVar("A", bound=Answer)
 
 
@@ -46,7 +49,7 @@ def ask(question: Question[A], input: InputLike) -> Flow[A]:
     return cast("A", unwrapped(outcome))
 
 
-def outcome_of(question: Question[A], input: InputLike) -> Flow[Outcome]:
+def outcome_of(question: Question[Any], input: InputLike) -> Flow[Outcome]:
     """Ask one question and return its outcome, which may be a `Refusal` or an `Undecided`."""
     (outcome,) = yield [Ask(question, input)]
     return outcome
@@ -88,41 +91,29 @@ def _advance(flow: Flow[Any], news: Sequence[Outcome] | Exception | None) -> Seq
     return flow.throw(news) if isinstance(news, Exception) else flow.send(news)
 
 
-def run(flow: Flow[T], answer_all: Callable[[Sequence[Ask]], Sequence[Outcome]]) -> T:
-    """Drive a flow to its end with a function that answers a batch."""
-    step: Callable[[], Sequence[Ask]] = flow.__next__
+def run(flow: Generator[S, R, T], answer: Callable[[S], R]) -> T:
+    """Drive a flow, or another generator of this kind, to its end with a function that answers what it yields."""
+    step: Callable[[], S] = flow.__next__
     while True:
         try:
-            asks = step()
+            asked = step()
         except StopIteration as stop:
             return cast("T", stop.value)
         try:
-            outcomes = answer_all(asks)
+            step = partial(flow.send, answer(asked))
         except Exception as error:  # noqa: BLE001 - a driver hands every failure to the flow
-            step = _thrower(flow, error)
-        else:
-            step = _sender(flow, outcomes)
+            step = partial(flow.throw, error)
 
 
-async def arun(flow: Flow[T], answer_all: Callable[[Sequence[Ask]], Awaitable[Sequence[Outcome]]]) -> T:
-    """Drive a flow to its end with an asynchronous function that answers a batch."""
-    step: Callable[[], Sequence[Ask]] = flow.__next__
+async def arun(flow: Generator[S, R, T], answer: Callable[[S], Awaitable[R]]) -> T:
+    """Do what `run` does with an asynchronous function."""
+    step: Callable[[], S] = flow.__next__
     while True:
         try:
-            asks = step()
+            asked = step()
         except StopIteration as stop:
             return cast("T", stop.value)
         try:
-            outcomes = await answer_all(asks)
+            step = partial(flow.send, await answer(asked))
         except Exception as error:  # noqa: BLE001 - a driver hands every failure to the flow
-            step = _thrower(flow, error)
-        else:
-            step = _sender(flow, outcomes)
-
-
-def _sender(flow: Flow[Any], outcomes: Sequence[Outcome]) -> Callable[[], Sequence[Ask]]:
-    return lambda: flow.send(outcomes)
-
-
-def _thrower(flow: Flow[Any], error: Exception) -> Callable[[], Sequence[Ask]]:
-    return lambda: flow.throw(error)
+            step = partial(flow.throw, error)

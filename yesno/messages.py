@@ -129,7 +129,9 @@ def _freeze(value: Any, path: str) -> Any:  # noqa: ANN401 - the check is the po
         return value
     if isinstance(value, Mapping):
         return FrozenDict({str(key): _freeze(item, f"{path}.{key}") for key, item in value.items()})
-    if isinstance(value, list | tuple | set | frozenset) and not hasattr(value, "_fields"):
+    if isinstance(value, set | frozenset):
+        value = sorted(value, key=repr)  # the order of a set differs between processes, a prompt must not
+    if isinstance(value, list | tuple) and not hasattr(value, "_fields"):
         return FrozenList(_freeze(item, f"{path}[{i}]") for i, item in enumerate(value))
     raise QuestionError(
         f"`{path}` has the type {type(value).__name__}; allowed are text, number, boolean, None, mapping and list. "

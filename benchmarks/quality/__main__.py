@@ -27,9 +27,8 @@ def main() -> None:
     options = arguments()
     rows = measured(options)
     names = [name for name in options.sets.split(",") if name]
-    text = report(
-        rows, names, options.split, f"python -m benchmarks.quality {' '.join(sys.argv[1:])}", options.model
-    )
+    command = f"python -m benchmarks.quality {' '.join(sys.argv[1:])}"
+    text = report(rows, names, options.split, options.limit, command, options.model)
     if options.out:
         options.out.write_text(text, encoding="utf-8")
     Console().print(text, markup=False, highlight=False)

@@ -15,12 +15,14 @@ HEAD = """| set | n | reader | log loss | Brier | AUROC | accuracy | undecided |
 |---|---:|---|---:|---:|---:|---:|---:|---:|---:|"""
 
 
-def report(rows: Rows, names: list[str], split: str, command: str, model: str) -> str:
+def report(rows: Rows, names: list[str], split: str, limit: int, command: str, model: str) -> str:
     """Return tables of both readers' scores and of the paired differences in log loss."""
     lines = [f"# Quality of `{model}`, {split} items", "", f"Made by `{command}` on {_date(rows)}.", "", HEAD]
     differences = ["| set | log loss of yesno − naive | 95 % interval | |", "|---|---:|---:|---|"]
     for name in names:
-        items = [i for i in load(name, split) if all((name, i.id, r) in rows for r in ("naive", "yesno"))]
+        items = [
+            i for i in load(name, split, limit) if all((name, i.id, r) in rows for r in ("naive", "yesno"))
+        ]
         if not items:
             continue
         labels = [item.label for item in items]

@@ -143,3 +143,17 @@ def test_a_weak_heat_is_a_weak_question_and_is_asked_again_strictly(shell):
     assert [attempt.requests for attempt in outcome.attempts] == [2, 2]
     texts = [payload["messages"][-1]["content"] for payload in provider.requests]
     assert [("exactly one letter" in text) for text in texts] == [False, False, True, True]
+
+
+def test_worked_examples_go_where_their_answer_is_offered():
+    options = [f"option {i}" for i in range(40)]
+    question = Choice(
+        "Which?", options, none="neither", examples=[("grass", "option 39"), ("rock", "neither")]
+    )
+    provider = FakeProvider({"A": 0.9, "B": 0.1})
+    DecisionModel(provider).decide("x", question)
+    inputs = [
+        [word for message in body["messages"] for word in ("grass", "rock") if word in message["content"]]
+        for body in provider.requests
+    ]
+    assert inputs == [[], ["grass"], ["rock"]]

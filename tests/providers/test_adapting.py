@@ -250,3 +250,23 @@ def test_a_429_is_answered_by_the_next_try(shell):
     server = Server(refused(429, headers={"retry-after-ms": "1"}), GOOD)
     assert shell(compatible(server)).decide("x", YesNo("q?")).is_yes()
     assert len(server.bodies) == 2
+
+
+@both
+def test_a_400_of_a_content_filter_is_a_refusal_and_no_failure(shell):
+    filtered = refused(400, "The response was filtered", code="content_filter", param="prompt")
+    server = Server(filtered)
+    response = shell(compatible(server)).decide("x", {"q": YesNo("q?")})
+    assert response.outcome("q").reason == "content_filter"
+    assert len(server.bodies) == 1
+
+
+@both
+def test_each_answered_request_is_counted_and_none_that_was_not_sent(shell):
+    limit = refused(400, "top_logprobs must be <= 5", param="top_logprobs")
+    response = shell(compatible(Server(limit, GOOD))).decide("x", {"q": YesNo("q?")})
+    assert response.usage.requests == response.yes_no("q").attempts[0].requests == 2
+    model = shell(compatible(Server(refused(400, "logprobs is not supported with this model"))))
+    asked = [model.decide("x", {"q": YesNo("q?")}) for _ in range(2)]
+    assert [response.usage.requests for response in asked] == [1, 0]
+    assert [response.outcome("q").attempts[0].requests for response in asked] == [1, 0]

@@ -503,3 +503,14 @@ class TestRealModel:
         first = pull("smollm2", folder=tmp_path)
         assert first.stat().st_size == 98_362_432
         assert pull("smollm2", folder=tmp_path, verify=True) == first
+
+
+def test_the_folder_of_the_environment_is_used_unless_one_is_given(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, llama: Callable[..., FakeLlama]
+) -> None:
+    llama()
+    monkeypatch.setenv("YESNO_MODELS_DIR", str(tmp_path / "environment"))
+    for folder, named in ((None, "environment"), (tmp_path / "argument", "argument")):
+        provider = LocalProvider("smollm2", folder=folder, download=False)
+        with pytest.raises(ModelFileError, match=named):
+            provider.send(provider.build(prompt(("user", "Hot?"))))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from yesno.cli.demo_items import ITEMS, MESSAGE, ROUTES, TOOLS, Item
@@ -27,7 +28,7 @@ def run_demo(connection: Connection, *, as_json: bool) -> int:
     """Ask everything, print a table and return the exit code."""
     with connection.open() as model:
         rows = []
-        with _status(as_json) as tell:
+        with _status(quiet=as_json) as tell:
             for number, item in enumerate(ITEMS, start=1):
                 tell(f"question {number} of {len(ITEMS)}")
                 start = time.perf_counter()
@@ -90,21 +91,17 @@ def _report(
     }
 
 
-def _status(quiet: bool) -> Any:  # noqa: ANN401 - a context manager over a function
-    from contextlib import contextmanager
-
+@contextmanager
+def _status(*, quiet: bool) -> Iterator[Callable[[str], None]]:
+    """Give a function that shows what goes on, on a terminal."""
     from rich.console import Console
 
-    @contextmanager
-    def show() -> Any:  # noqa: ANN401
-        console = Console(stderr=True)
-        if quiet or not console.is_terminal:
-            yield lambda text: None
-            return
-        with console.status("opening the model") as status:
-            yield status.update
-
-    return show()
+    console = Console(stderr=True)
+    if quiet or not console.is_terminal:
+        yield lambda text: None
+        return
+    with console.status("opening the model") as status:
+        yield status.update
 
 
 def _show(

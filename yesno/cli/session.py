@@ -54,13 +54,12 @@ class Connection:
         from yesno.engine.sync import DecisionModel
         from yesno.settings import Settings
 
-        settings = Settings.from_env()
-        spec = self.model or settings.model
+        spec = self.model or Settings.from_env().model
         options: dict[str, Any] = {}
         if spec.partition(":")[0] == "local":
             from yesno.cli.progress import download_progress
 
-            options = {"progress": download_progress(), "folder": settings.models_dir}
+            options = {"progress": download_progress()}
         with DecisionModel(
             spec, base_url=self.base_url, template=self.template, timeout_s=self.timeout_s, **options
         ) as model:

@@ -166,36 +166,19 @@ class AsyncDecisionModel(Core):
         return self.response(request, named, spent)
 
     async def _answer(self, question: Question[Any], request: DecisionRequest, spent: Spent) -> Outcome:
-        conversation = self.conversation(question, request)
-        step: Callable[[], Sequence[Task]] = conversation.__next__
-        while True:
-            try:
-                tasks = step()
-            except StopIteration as stop:
-                return cast("Outcome", stop.value)
+        async def replies_to(tasks: Sequence[Task]) -> list[Reply]:
             replies = await _each(self._send, tasks)
             for reply in replies:
                 spent.add(reply)
-            step = partial(conversation.send, replies)
+            return replies
+
+        return await arun(self.conversation(question, request), replies_to)
 
     async def _send(self, task: Task) -> Reply:
-        foreseen = self.foreseen(task)
-        if foreseen is not None:
-            return foreseen
-        payload = self.provider.build(task)
-        changes = 0
-        while True:
-            try:
-                reply = await self.retry.acall(partial(self._send_once, payload))
-                return self.provider.parse(task, reply)
-            except YesnoError as error:
-                adapted = self.adapted(payload, error, changes)
-                if adapted is None:
-                    without = self.without_logprobs(getattr(task, "model_name", ""), error)
-                    if without is None:
-                        raise
-                    return without
-                payload, changes = adapted, changes + 1
+        async def post(payload: Payload) -> Payload:
+            return await self.retry.acall(partial(self._send_once, payload))
+
+        return await arun(self.exchange(task), post)
 
     async def _send_once(self, payload: Payload) -> Payload:
         async with self._gate():

@@ -96,22 +96,24 @@ class _Interview:
         limit = min(len(LETTERS), max(LEAST_HEAT, self.profile.top_logprobs))
         if isinstance(question, Choice) and len(question.options) + (question.none is not None) > limit:
             return (yield from self._tournament(question, limit, strict=strict, cap=cap))
-        (result,) = yield from self._round([question], strict=strict, cap=cap)
-        return result, 1
+        (result,), requests = yield from self._round([question], strict=strict, cap=cap)
+        return result, requests
 
     def _tournament(
         self, question: Choice, limit: int, *, strict: bool, cap: int
     ) -> _Turn[tuple[Result, int]]:
         groups = groups_of(question, limit)
-        heats = yield from self._round(groups, strict=strict, cap=cap)
+        heats, requests = yield from self._round(groups, strict=strict, cap=cap)
         readings = [heat for heat in heats if isinstance(heat, Reading)]
         if len(readings) < len(heats):
-            return next(heat for heat in heats if not isinstance(heat, Reading)), len(heats)
+            return next(heat for heat in heats if not isinstance(heat, Reading)), requests
         last, more = yield from self.ask(final_of(question, groups, readings), strict=strict, cap=cap)
         result = combine(readings, last) if isinstance(last, Reading) else last
-        return result, len(heats) + more
+        return result, requests + more
 
-    def _round(self, questions: Sequence[BuiltIn], *, strict: bool, cap: int) -> _Turn[list[Result]]:
+    def _round(
+        self, questions: Sequence[BuiltIn], *, strict: bool, cap: int
+    ) -> _Turn[tuple[list[Result], int]]:
         tasks: list[PromptTask] = []
         sets: list[LabelSet] = []
         for question in questions:
@@ -123,7 +125,8 @@ class _Interview:
             tasks.append(PromptTask(tuple(Turn(role, text) for role, text in turns), self.model_name, cap))
             sets.append(labels)
         replies = yield tasks
-        return [self._read(reply, labels) for reply, labels in zip(replies, sets, strict=True)]
+        results = [self._read(reply, labels) for reply, labels in zip(replies, sets, strict=True)]
+        return results, sum(reply.usage.requests for reply in replies)
 
     def _read(self, reply: Reply, labels: LabelSet) -> Result:
         match reply.evidence:
@@ -139,8 +142,8 @@ def _outcome(question: BuiltIn, result: Result, attempts: tuple[Attempt, ...], t
     match result:
         case Reading():
             return make_answer(question, result, attempts=attempts, template=template)
-        case Declined(reason, category):
-            return Refusal(reason, category, attempts)
+        case Declined(reason):
+            return Refusal(reason, attempts=attempts)
         case Unread(reason, partial):
             low, high = number_bounds(question, partial)
             return Undecided(reason, low, high, None if partial is None else partial.label_mass, attempts)

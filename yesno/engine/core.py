@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,11 +16,10 @@ from yesno.errors import (
     AnswerError,
     ConfigError,
     InvalidResponse,
-    ProviderError,
     ProviderRejected,
     QuestionError,
 )
-from yesno.evidence import NativeAnswers, NoEvidence, Reply, Usage
+from yesno.evidence import Completion, Evidence, NativeAnswers, NoEvidence, Reply, Usage
 from yesno.flow import Ask
 from yesno.providers import load_provider
 from yesno.providers.base import NativeTask, Payload, Provider, Task
@@ -171,29 +170,38 @@ class Core:
         """Return the typed error for whatever the provider raised, or the error itself."""
         return self.provider.classify(error) or error
 
-    def adapted(self, payload: Payload, error: Exception, changes: int) -> Payload | None:
-        """Return the payload as a 400 wants it; None when the error stands."""
-        if not isinstance(error, ProviderError) or changes >= MAX_ADAPTATIONS:
-            return None
-        adapted = self.provider.adapt(payload, error)
-        if adapted is not None and isinstance(error, ProviderRejected):
-            self._warn("request_adapted", str(error.param))
-        return adapted
+    def exchange(self, task: Task) -> Generator[Payload, Payload, Reply]:
+        """Yield the body to send for a task, again as often as a 400 asks for another, and return the reply.
 
-    def without_logprobs(self, model_name: str, error: Exception) -> Reply | None:
-        """Remember that a model has no log-probabilities; None when the error says something else."""
-        if not isinstance(error, ProviderRejected) or error.param not in ("logprobs", "top_logprobs"):
-            return None
-        if error.status not in (400, 403, 422):
-            return None
-        self._without_logprobs.add(model_name)
-        self._warn("logprobs_unsupported", model_name)
-        return Reply(NoEvidence("logprobs_unsupported"), usage=Usage(requests=1))
-
-    def foreseen(self, task: Task) -> Reply | None:
-        """Return the outcome of a task that is known to fail, without sending it."""
-        if not isinstance(task, NativeTask) and task.model_name in self._without_logprobs:
+        What the provider says about itself or the prompt in an error is evidence too: it has no
+        log-probabilities for this model, which is remembered, or it filters this content.
+        """
+        if not self.is_native() and task.model_name in self._without_logprobs:
             return Reply(NoEvidence("logprobs_unsupported"))
+        payload = self.provider.build(task)
+        changes = 0
+        while True:
+            try:
+                reply = self.provider.parse(task, (yield payload))
+            except ProviderRejected as error:
+                adapted = None if changes >= MAX_ADAPTATIONS else self.provider.adapt(payload, error)
+                if adapted is None:
+                    evidence = self._evidence_in(error, task.model_name)
+                    if evidence is None:
+                        raise
+                    return Reply(evidence, usage=Usage(requests=changes + 1))
+                self._warn("request_adapted", str(error.param))
+                payload, changes = adapted, changes + 1
+            else:
+                return replace(reply, usage=reply.usage + Usage(requests=changes)) if changes else reply
+
+    def _evidence_in(self, error: ProviderRejected, model_name: str) -> Evidence | None:
+        if error.code == "content_filter":
+            return Completion(None, finish="content_filter")
+        if error.status in (400, 403, 422) and error.param in ("logprobs", "top_logprobs"):
+            self._without_logprobs.add(model_name)
+            self._warn("logprobs_unsupported", model_name)
+            return NoEvidence("logprobs_unsupported")
         return None
 
     def call(self, request: DecisionRequest) -> Call | None:

@@ -11,7 +11,7 @@ from functools import partial
 from itertools import islice
 from threading import BoundedSemaphore, Lock
 from types import TracebackType
-from typing import Any, Self, TypeVar, cast, overload
+from typing import Any, Self, TypeVar, overload
 
 from yesno.engine.core import SINGLE, Core, Spent, requests_of
 from yesno.errors import DeadlineExceeded, YesnoError
@@ -197,37 +197,20 @@ class DecisionModel(Core):
     def _answer(
         self, question: Question[Any], request: DecisionRequest, spent: Spent, deadline: float | None
     ) -> Outcome:
-        conversation = self.conversation(question, request)
-        step: Callable[[], Sequence[Task]] = conversation.__next__
-        while True:
-            try:
-                tasks = step()
-            except StopIteration as stop:
-                return cast("Outcome", stop.value)
+        def replies_to(tasks: Sequence[Task]) -> list[Reply]:
             replies = self._each("requests", lambda task: self._send(task, deadline), tasks)
             with self._lock:
                 for reply in replies:
                     spent.add(reply)
-            step = partial(conversation.send, replies)
+            return replies
+
+        return run(self.conversation(question, request), replies_to)
 
     def _send(self, task: Task, deadline: float | None) -> Reply:
-        foreseen = self.foreseen(task)
-        if foreseen is not None:
-            return foreseen
-        payload = self.provider.build(task)
-        changes = 0
-        while True:
-            try:
-                reply = self.retry.call(partial(self._send_once, payload, deadline), deadline=deadline)
-                return self.provider.parse(task, reply)
-            except YesnoError as error:
-                adapted = self.adapted(payload, error, changes)
-                if adapted is None:
-                    without = self.without_logprobs(getattr(task, "model_name", ""), error)
-                    if without is None:
-                        raise
-                    return without
-                payload, changes = adapted, changes + 1
+        def post(payload: Payload) -> Payload:
+            return self.retry.call(partial(self._send_once, payload, deadline), deadline=deadline)
+
+        return run(self.exchange(task), post)
 
     def _send_once(self, payload: Payload, deadline: float | None) -> Payload:
         if not self._gate.acquire(timeout=_left(deadline)):

@@ -9,7 +9,7 @@ themselves more than k meet in heats again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 
 from yesno.questions import Choice
@@ -24,17 +24,23 @@ def groups_of(question: Choice, limit: int) -> list[Choice]:
     count = max(2, -(-total // limit))
     items = iter(question.options.items())
     sizes = [total // count + (1 if i < total % count else 0) for i in range(count)]
-    return [Choice(question.text, list(islice(items, size))) for size in sizes]
+    return [_among(question, dict(islice(items, size))) for size in sizes]
 
 
 def final_of(question: Choice, groups: Sequence[Choice], readings: Sequence[Reading]) -> Choice:
     """Return the question among the winners of the groups, and the way out if there is one."""
-    winners: dict[str, str | None] = {}
+    winners: dict[str, str] = {}
     for group, reading in zip(groups, readings, strict=True):
         best = max(range(len(group.options)), key=reading.probabilities.__getitem__)
         name = list(group.options)[best]
         winners[name] = question.options[name]
-    return Choice(question.text, winners, none=question.none)
+    return _among(question, winners, none=question.none)
+
+
+def _among(question: Choice, options: Mapping[str, str], none: str | None = None) -> Choice:
+    """Return the question among some of its options, with the worked examples that these can answer."""
+    examples = [example for example in question.examples if example[1] in options or example[1] == none]
+    return Choice(question.text, options, none=none, examples=examples)
 
 
 def combine(heats: Sequence[Reading], final: Reading) -> Reading:

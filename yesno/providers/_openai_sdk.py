@@ -266,6 +266,7 @@ class OpenAISDK(Provider):
             f"{self._place} answered {status}: {shown}{hint.get(status, '')}",
             # words that may be the user's own must not change how anything is asked
             param=None if quoted else named_parameter(message, param) if status in (400, 422) else param,
+            code=code,
             **known,
         )
 

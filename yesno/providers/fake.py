@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import cycle
 from typing import Any, ClassVar, TypeAlias
 
-from yesno.errors import ConfigError, ProviderError, UnreadableReply
+from yesno.errors import ConfigError, UnreadableReply
 from yesno.evidence import NativeAnswers, Reply, Usage
 from yesno.providers.base import NativeTask, Payload, PromptTask, Provider, Task
 from yesno.providers.profiles import Profile
@@ -91,10 +91,6 @@ class FakeProvider(Provider):
             raise UnreadableReply(
                 f"the scripted reply has no readable shape: {error!r}", provider=self.name
             ) from error
-
-    def classify(self, error: Exception) -> ProviderError | None:
-        """Pass on the errors that the script raises."""
-        return error if isinstance(error, ProviderError) else None
 
 
 def chat_reply(tokens: Tokens, *, model: str = "fake") -> dict[str, Any]:

@@ -28,6 +28,7 @@ from yesno.models.sources import Progress
 from yesno.providers._line import Line
 from yesno.providers.base import Payload, PromptTask, Provider, Task
 from yesno.providers.profiles import Profile
+from yesno.settings import Settings
 from yesno.wire.completion import completion_from
 from yesno.wire.openai_chat import chat_body
 
@@ -37,7 +38,7 @@ _CONTEXT = 4096
 """Tokens to open a model for: more costs memory, and decisions are short."""
 _ROW = Profile(
     strategies=("logprobs",),
-    # llama.cpp has no cap. 100 instead of 20 costs 3 ms a token, and every label is then among them.
+    # llama.cpp has no cap; 100 instead of 20 took 12 ms more for four tokens of SmolLM2, on a busy machine.
     top_logprobs=100,
     temperature=0.0,  # llama.cpp reports the probabilities before its samplers
     concurrency=1,
@@ -74,11 +75,12 @@ class LocalProvider(Provider):
         n_ctx: Most tokens of a prompt with its answer; None for 4096, or what the model takes when that is less.
         threads: Threads to compute with; None for one per core. Another process that computes on the same cores
             makes llama.cpp many times slower: leave it some.
-        folder: Where fetched models lie; None for the user's cache folder.
+        folder: Where fetched models lie; None for `YESNO_MODELS_DIR`, else the user's cache folder.
         progress: Told about a download, as (bytes here, bytes in all or None).
         download: Fetch a model that is not here yet, instead of failing.
         reuse: Do not read the beginning of a prompt again that an earlier prompt had. What is read at once changes
-            rounding: equal prompts then differ by up to 0.03 (qwen2.5-coder-1.5b, 2026-11); without, by nothing.
+            rounding: a prompt read after another gave probabilities up to 0.03 away from the same prompt alone; without
+            reuse three repeats agreed to five digits (qwen2.5-coder-1.5b, xllamacpp 2026.10.11549; 2026-11).
 
     Raises:
         ConfigError: The model's name is unknown, or a number is not positive.
@@ -100,6 +102,7 @@ class LocalProvider(Provider):
         for label, value in (("n_ctx", n_ctx), ("threads", threads)):
             if value is not None and value < 1:
                 raise ConfigError(f"{label} is {value}; it has to be at least 1")
+        folder = folder or Settings.from_env().models_dir
         self._file = resolve(model, folder=folder)
         self.model = self._file.name
         self.profile = replace(_ROW, template=self._file.template)

@@ -24,8 +24,9 @@ class Profile:
     """Alternatives per position to ask for (at most 20 on most hosts; openai 3.57.0, chat parameters; 2026-11)."""
     temperature: float = 1.0
     """Hosts differ in whether they scale log-probabilities by it (standardcompletions/rfcs issue 11; 2026-11);
-    1 leaves them as they are everywhere, 0 is for hosts known to report them unscaled. The answer position's
-    probabilities are read, so what is sampled does not matter."""
+    1 leaves them as they are everywhere, 0 is for hosts known to report them unscaled. At 1 the reply is a sample:
+    the probabilities at a place do not depend on it, but where the answer is looked for does, so a model that
+    seldom begins with a label may be undecided in one run and read in the next."""
     cap_name: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     min_tokens: int = 1
     """Smallest output cap the host accepts."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from yesno._frozen import FrozenDict
 from yesno.questions import (
@@ -21,7 +21,7 @@ from yesno.questions.base import confidence_of
 from yesno.reading.intervals import mean_bounds
 from yesno.reading.outcome import Reading
 
-__all__ = ["choice_answer", "make_answer", "number_bounds"]
+__all__ = ["make_answer", "number_bounds"]
 
 
 class _Origin(TypedDict):
@@ -62,14 +62,15 @@ def make_answer(
                 **origin,
             )
         case Choice():
-            return choice_answer(question, reading, origin)
+            return _choice_answer(question, reading, origin)
         case Scale():
             return _scale_answer(question, reading, origin)
 
 
-def choice_answer(question: Choice, reading: Reading, origin: Any) -> ChoiceAnswer:  # noqa: ANN401 - keyword arguments
-    """Turn a reading over the options (and the way out, last) into an answer."""
+def _choice_answer(question: Choice, reading: Reading, origin: _Origin) -> ChoiceAnswer:
     names = list(question.options)
+    if any(name != name.strip() for name in names):
+        origin["flags"] = (*origin["flags"], "padded_option")
     everything = names if question.none is None else [*names, question.none]
     best = max(range(len(everything)), key=reading.probabilities.__getitem__)
     shares = dict(zip(names, reading.probabilities, strict=False))
@@ -84,7 +85,7 @@ def choice_answer(question: Choice, reading: Reading, origin: Any) -> ChoiceAnsw
         low=reading.low[best],
         high=reading.high[best],
         missing=tuple(everything[i] for i in reading.missing),
-        **_with_flag(origin, "padded_option", any(name != name.strip() for name in names)),
+        **origin,
     )
 
 
@@ -110,7 +111,3 @@ def number_bounds(
     if reading is None or not isinstance(question, YesNo):
         return None, None
     return reading.low[0], reading.high[0]
-
-
-def _with_flag(origin: Any, flag: str, present: bool) -> Any:  # noqa: ANN401, FBT001 - keyword arguments
-    return {**origin, "flags": (*origin["flags"], flag)} if present else origin

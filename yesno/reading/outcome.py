@@ -45,4 +45,3 @@ class Declined:
     """The provider declined to answer."""
 
     reason: Literal["refusal", "content_filter"]
-    category: str | None = None

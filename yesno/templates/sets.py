@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["PROMPTS", "FileTemplate", "TemplateSet", "layer_template"]
 
-BLOCKS = ("system", "user", "prefill", "json")
+REQUIRED = ("system", "user")
+"""Blocks of every template; `prefill` and `json` may be added."""
 
 
 def _prompts_folder() -> Path:
@@ -100,7 +101,7 @@ class TemplateSet:
 
 @cache  # building a path costs as much as the rest of a prompt
 def _template(templates: TemplateSet, kind: str) -> FileTemplate:
-    return _load(templates.folder / f"{kind}.j2", f"{templates.name}/{kind}", BLOCKS[:2])
+    return _load(templates.folder / f"{kind}.j2", f"{templates.name}/{kind}", REQUIRED)
 
 
 def layer_template(name: str) -> FileTemplate:
