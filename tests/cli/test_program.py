@@ -162,6 +162,18 @@ def test_demo_counts_right_answers_and_names_a_hosted_model(run, scripted):
     assert "keep" in out
 
 
+@pytest.mark.parametrize("columns", [80, 100, 160], ids=str)
+def test_the_demos_table_shows_every_column_at_any_usual_width(run, scripted, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    scripted({"A": 0.8, "B": 0.2, "Yes": 1e-9})
+    lines = run("demo")[1].splitlines()
+    rows = [line for line in lines if line.rstrip().endswith(("✓", "✗"))]
+    assert len(rows) == 12
+    assert all(" s " in row and len(row) <= columns for row in rows)
+    assert "mass" in lines[0]
+    assert ("input" in lines[0]) == (columns >= 110)
+
+
 def test_models_list_shows_the_catalogue(run, monkeypatch, tmp_path):
     monkeypatch.setenv("YESNO_MODELS_DIR", str(tmp_path))
     code, out, _ = run("models", "list", "--json")

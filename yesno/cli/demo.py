@@ -21,6 +21,8 @@ __all__ = ["filter_tools", "is_right", "route", "run_demo"]
 NAME = "answer"
 WIDE = 110
 """Columns from which the table shows the inputs too."""
+FIXED = 35
+"""Columns that bounds, mass, time, mark and the space between take."""
 HOSTED = "To ask a hosted model instead, set its key and name it: OPENAI_API_KEY=... yesno demo --model openai:gpt-5.4-mini"
 
 
@@ -113,13 +115,14 @@ def _show(
     console = Console(highlight=False)
     table = Table(box=None, pad_edge=False, header_style="bold")
     wide = console.width >= WIDE
+    room = min(66, console.width - FIXED - (36 if wide else 0))
     if wide:
-        table.add_column("input", max_width=34, no_wrap=True, overflow="ellipsis", style="dim")
-    table.add_column("question", min_width=16, max_width=36, no_wrap=True, overflow="ellipsis")
-    table.add_column("answer", min_width=16, max_width=30, no_wrap=True, overflow="ellipsis")
+        table.add_column("input", width=34, no_wrap=True, overflow="ellipsis", style="dim")
+    for heading, width in (("question", room * 3 // 5), ("answer", room - room * 3 // 5)):
+        table.add_column(heading, width=width, no_wrap=True, overflow="ellipsis")
     for heading, width in (("bounds", 13), ("mass", 5), ("time", 6)):
-        table.add_column(heading, min_width=width, justify="right", no_wrap=True)
-    table.add_column("", no_wrap=True, min_width=1)
+        table.add_column(heading, width=width, justify="right", no_wrap=True)
+    table.add_column("", width=1, no_wrap=True)
     right = 0
     for item, response, seconds in rows:
         outcome = response.outcome(NAME)
