@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 from yesno.models.catalogue import HubSource, PackageSource, catalogue, default_name
+from yesno.templates.sets import TemplateSet
 
 
 def test_every_entry_is_complete() -> None:
@@ -18,6 +19,16 @@ def test_every_entry_is_complete() -> None:
         assert entry.context
         assert entry.sources
         assert entry.about
+
+
+def test_favourite_letters_were_measured_with_the_template_that_is_shipped_now() -> None:
+    priors = {name: entry.prior for name, entry in catalogue().items() if entry.prior}
+    assert default_name() in priors
+    for name, prior in priors.items():
+        assert prior.standing <= {"yes_no", "choice", "scale"}
+        assert prior.template == TemplateSet.load(catalogue()[name].template).template("choice").id
+        for count in range(2, 27):
+            assert prior.of_letters(count, prior.template)
 
 
 def test_the_default_is_an_entry_without_conditions() -> None:

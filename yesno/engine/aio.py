@@ -89,6 +89,7 @@ class AsyncDecisionModel(Core):
     ) -> AsyncIterator[Any]:
         """Do what `DecisionModel.map` does, for `async for`; inputs may come from an asynchronous iterable."""
         width = self.width(concurrency)
+        self.announce(questions)
         gate = asyncio.Semaphore(width)
         pending: deque[asyncio.Task[Any]] = deque()
         try:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, TypeAlias, TypeVar, cast
 
+from yesno.engine.priors import Priors
 from yesno.engine.tournament import combine, final_of, groups_of
 from yesno.errors import ConfigError, QuestionError
 from yesno.evidence import Completion, NativeAnswers, NoEvidence, Reply
@@ -19,6 +20,7 @@ from yesno.reading.labels import LETTERS, LabelSet, letter_labels, name_labels, 
 from yesno.reading.languages import LANGUAGES
 from yesno.reading.logprobs import read
 from yesno.reading.outcome import Declined, Reading, Unread
+from yesno.reading.priors import PROBES, Prior, corrected, prior_of
 from yesno.templates.render import render_turns
 from yesno.templates.sets import FileTemplate, TemplateSet
 
@@ -51,6 +53,7 @@ class Asking:
 
     templates: TemplateSet
     min_label_mass: float = 0.5
+    priors: Priors = field(default_factory=Priors)
 
     def check(self, question: Question[Any]) -> None:
         """Refuse a question that cannot be asked, before anything is sent."""
@@ -71,15 +74,16 @@ class Asking:
         self.check(question)
         asked = cast("BuiltIn", question)
         interview = _Interview(self, profile, given, model_name)
-        attempts: list[Attempt] = []
         template = self.templates.template(question.kind).id
-        cap = SHORT_CAP
+        prior, probes = yield from interview.prior(asked)
+        attempts = [Attempt("logprobs", "prior", probes)] if probes else []
+        cap, strict = SHORT_CAP, False
         while True:
-            result, requests = yield from interview.ask(asked, strict=bool(attempts), cap=cap)
+            result, requests = yield from interview.ask(asked, prior, strict=strict, cap=cap)
             attempts.append(Attempt("logprobs", _word(result), requests))
-            if len(attempts) == 2 or not isinstance(result, Unread) or result.reason in FINAL:
+            if strict or not isinstance(result, Unread) or result.reason in FINAL:
                 return _outcome(asked, result, tuple(attempts), template)
-            cap = LONG_CAP if result.reason in LONGER else cap
+            cap, strict = (LONG_CAP if result.reason in LONGER else cap), True
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,19 +95,48 @@ class _Interview:
     given: Input
     model_name: str
 
-    def ask(self, question: BuiltIn, *, strict: bool, cap: int) -> _Turn[tuple[Result, int]]:
+    def prior(self, question: BuiltIn) -> _Turn[tuple[Prior | None, int]]:
+        """Return the prior to take out of the answers, if any, and the number of requests that measuring it took."""
+        priors, facts = self.asking.priors, self.profile.prior
+        standing = facts.standing if facts else frozenset()
+        if not self._in_one(question):
+            return None, 0
+        if not priors.wanted(question, self.given, standing):
+            return self._letters(question), 0
+        name = repr((question, self.model_name, self.asking.templates.template(question.kind).id))
+        known = priors.known(name)
+        if known != "unmeasured":
+            return known, 0
+        tasks = [self._task(question, probe, strict=False, cap=SHORT_CAP) for probe in PROBES]
+        replies = yield tasks
+        labels = self._labels(question)
+        results = [self._read(reply, labels) for reply in replies]
+        readings = [result for result in results if isinstance(result, Reading)]
+        prior = prior_of(readings) if len(readings) == len(PROBES) else None
+        priors.keep(name, prior)
+        return prior, sum(reply.usage.requests for reply in replies)
+
+    def ask(
+        self, question: BuiltIn, prior: Prior | None = None, *, strict: bool, cap: int
+    ) -> _Turn[tuple[Result, int]]:
         """Return the reading and the number of requests it took."""
-        limit = min(len(LETTERS), max(LEAST_HEAT, self.profile.top_logprobs))
-        if isinstance(question, Choice) and len(question.options) + (question.none is not None) > limit:
-            return (yield from self._tournament(question, limit, strict=strict, cap=cap))
-        (result,), requests = yield from self._round([question], strict=strict, cap=cap)
+        if isinstance(question, Choice) and not self._in_one(question):
+            return (yield from self._tournament(question, strict=strict, cap=cap))
+        (result,), requests = yield from self._round([question], prior, strict=strict, cap=cap)
         return result, requests
 
-    def _tournament(
-        self, question: Choice, limit: int, *, strict: bool, cap: int
-    ) -> _Turn[tuple[Result, int]]:
-        groups = groups_of(question, limit)
-        heats, requests = yield from self._round(groups, strict=strict, cap=cap)
+    @property
+    def _limit(self) -> int:
+        return min(len(LETTERS), max(LEAST_HEAT, self.profile.top_logprobs))
+
+    def _in_one(self, question: BuiltIn) -> bool:
+        if not isinstance(question, Choice):
+            return True
+        return len(question.options) + (question.none is not None) <= self._limit
+
+    def _tournament(self, question: Choice, *, strict: bool, cap: int) -> _Turn[tuple[Result, int]]:
+        groups = groups_of(question, self._limit)
+        heats, requests = yield from self._round(groups, None, strict=strict, cap=cap)
         readings = [heat for heat in heats if isinstance(heat, Reading)]
         if len(readings) < len(heats):
             return next(heat for heat in heats if not isinstance(heat, Reading)), requests
@@ -112,21 +145,37 @@ class _Interview:
         return result, requests + more
 
     def _round(
-        self, questions: Sequence[BuiltIn], *, strict: bool, cap: int
+        self, questions: Sequence[BuiltIn], prior: Prior | None, *, strict: bool, cap: int
     ) -> _Turn[tuple[list[Result], int]]:
-        tasks: list[PromptTask] = []
-        sets: list[LabelSet] = []
-        for question in questions:
-            template = self.asking.templates.template(question.kind)
-            labels = labels_of(question, template)
-            turns = render_turns(
-                template, question, self.given, shown_labels, strict=strict, prefill=self.profile.prefill
-            )
-            tasks.append(PromptTask(tuple(Turn(role, text) for role, text in turns), self.model_name, cap))
-            sets.append(labels)
-        replies = yield tasks
-        results = [self._read(reply, labels) for reply, labels in zip(replies, sets, strict=True)]
+        replies = yield [self._task(question, self.given, strict=strict, cap=cap) for question in questions]
+        results: list[Result] = []
+        for question, reply in zip(questions, replies, strict=True):
+            result = self._read(reply, self._labels(question))
+            if prior is not None and not strict and isinstance(result, Reading):
+                result = corrected(
+                    result, prior
+                )  # a stricter prompt is another prompt, with a prior of its own
+            results.append(result)
         return results, sum(reply.usage.requests for reply in replies)
+
+    def _task(self, question: BuiltIn, given: Input, *, strict: bool, cap: int) -> PromptTask:
+        template = self.asking.templates.template(question.kind)
+        turns = render_turns(
+            template, question, given, shown_labels, strict=strict, prefill=self.profile.prefill
+        )
+        return PromptTask(tuple(Turn(role, text) for role, text in turns), self.model_name, cap)
+
+    def _labels(self, question: BuiltIn) -> LabelSet:
+        return labels_of(question, self.asking.templates.template(question.kind))
+
+    def _letters(self, question: BuiltIn) -> Prior | None:
+        facts = self.profile.prior
+        if facts is None or self.asking.priors.policy != "auto" or not isinstance(question, Choice):
+            return None
+        labels = self._labels(question).labels
+        lettered = [label.shown for label in labels] == list(LETTERS[: len(labels)])
+        template = self.asking.templates.template(question.kind).id
+        return facts.of_letters(len(labels), template) if lettered else None
 
     def _read(self, reply: Reply, labels: LabelSet) -> Result:
         match reply.evidence:

@@ -10,6 +10,7 @@ from typing import Any
 from yesno._log import get_logger
 from yesno.engine.asking import Asking, Conversation
 from yesno.engine.listeners import Call, Listener, notify
+from yesno.engine.priors import PriorPolicy, Priors, checked_policy
 from yesno.engine.retry import RetryPolicy
 from yesno.engine.validation import validated
 from yesno.errors import (
@@ -63,6 +64,7 @@ class Core:
         api_key: str | None = None,
         template: str | Path | TemplateSet | None = None,
         min_label_mass: float = 0.5,
+        prior: PriorPolicy = "auto",
         timeout_s: float | None = None,
         concurrency: int | None = None,
         retry: RetryPolicy | None = None,
@@ -79,7 +81,8 @@ class Core:
         profile = self.provider.profile
         chosen = template or settings.template or profile.template
         templates = chosen if isinstance(chosen, TemplateSet) else TemplateSet.load(chosen)
-        self.asking = Asking(templates, _in_range("min_label_mass", min_label_mass))
+        self.priors = Priors(checked_policy(prior))
+        self.asking = Asking(templates, _in_range("min_label_mass", min_label_mass), self.priors)
         self.timeout_s = profile.timeout_s if timeout_s is None else _positive("timeout_s", timeout_s)
         self.concurrency = _at_least_one(
             "concurrency", profile.concurrency if concurrency is None else concurrency
@@ -120,6 +123,13 @@ class Core:
     def width(self, concurrency: int | None) -> int:
         """Return how many items `map` may have under way."""
         return self.concurrency if concurrency is None else _at_least_one("concurrency", concurrency)
+
+    def announce(self, questions: Any) -> None:  # noqa: ANN401 - what `map` was called with
+        """Note that many inputs will be asked these questions."""
+        asked = questions.values() if isinstance(questions, Mapping) else [questions]
+        for question in asked:
+            if isinstance(question, Question):
+                self.priors.announce(question)
 
     def is_native(self) -> bool:
         """Return whether the provider takes whole requests."""

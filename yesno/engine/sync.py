@@ -42,6 +42,9 @@ class DecisionModel(Core):
         template: Name of a shipped template set, a folder of your own, or a `TemplateSet`.
         min_label_mass: Least probability (0..1) on the offered labels for an answer; below it a question is
             asked a second time and then `Undecided`.
+        prior: Whether a model's favourites among the labels are taken out of its answers. `"auto"`: where that was
+            measured to help the model (embedded ones so far), of questions that many inputs are asked;
+            `"content_free"`: of every question; `"off"`. It costs three requests per question, once.
         timeout_s: Seconds that a decision may take, retries included; `math.inf` for no limit.
         concurrency: Most requests under way at once.
         retry: When to try again.
@@ -124,6 +127,7 @@ class DecisionModel(Core):
         outcome for each; what goes wrong with one item is its `Failure`, and the others go on.
         """
         width = self.width(concurrency)
+        self.announce(questions)
         pool = self._pool("items", width)
         pending: deque[Future[Any]] = deque()
         items = iter(inputs)

@@ -10,6 +10,8 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
+from yesno.reading.priors import ModelPrior
+
 __all__ = ["HubSource", "ModelEntry", "PackageSource", "Source", "catalogue", "default_name"]
 
 HUB = "https://huggingface.co"
@@ -90,6 +92,8 @@ class ModelEntry:
     """The template set that suits the model."""
     context: int | None = None
     """Tokens the model was trained for."""
+    prior: ModelPrior | None = None
+    """Its favourites among labels, where they were measured."""
 
 
 @cache
@@ -109,8 +113,13 @@ def _data() -> dict[str, Any]:
 
 
 def _entry(row: Mapping[str, Any]) -> ModelEntry:
-    fields = {key: value for key, value in row.items() if key not in ("bytes", "source")}
-    return ModelEntry(size=row["bytes"], sources=tuple(map(_source, row["source"])), **fields)
+    fields = {key: value for key, value in row.items() if key not in ("bytes", "source", "prior")}
+    prior = _prior(row["prior"]) if "prior" in row else None
+    return ModelEntry(size=row["bytes"], sources=tuple(map(_source, row["source"])), prior=prior, **fields)
+
+
+def _prior(row: Mapping[str, Any]) -> ModelPrior:
+    return ModelPrior(frozenset(row["standing"]), tuple(row["letters"]), row["template"])
 
 
 def _source(row: Mapping[str, Any]) -> Source:

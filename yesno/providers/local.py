@@ -105,7 +105,8 @@ class LocalProvider(Provider):
         folder = folder or Settings.from_env().models_dir
         self._file = resolve(model, folder=folder)
         self.model = self._file.name
-        self.profile = replace(_ROW, template=self._file.template)
+        entry = self._file.entry
+        self.profile = replace(_ROW, template=self._file.template, prior=entry.prior if entry else None)
         self._n_ctx = n_ctx or min(_CONTEXT, self._file.context or _CONTEXT)
         self._threads = threads
         self._spec = model

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from yesno.reading.priors import ModelPrior
+
 __all__ = ["PROFILES", "Profile", "profile_for"]
 
 Strategy: TypeAlias = Literal["native", "logprobs"]
@@ -42,6 +44,8 @@ class Profile:
     """Seconds that a decision may take unless the caller says otherwise; None for no limit."""
     prefill: bool = False
     """A last assistant turn is continued."""
+    prior: ModelPrior | None = None
+    """The model's favourites among labels, where they were measured."""
     source: str = ""
     date: str = ""
 

@@ -55,7 +55,7 @@ def make_answer(
             names = ("yes", "no")
             return YesNoAnswer(
                 reading.probabilities[0],
-                raw=reading.probabilities[0],
+                raw=_raw(reading)[0],
                 low=reading.low[0],
                 high=reading.high[0],
                 missing=tuple(names[i] for i in reading.missing),
@@ -80,7 +80,7 @@ def _choice_answer(question: Choice, reading: Reading, origin: _Origin) -> Choic
         confidence=confidence_of(reading.probabilities),
         options=tuple(names),
         none_probability=None if question.none is None else reading.probabilities[-1],
-        raw=FrozenDict(shares),
+        raw=FrozenDict(zip(names, _raw(reading), strict=False)),
         bounds=FrozenDict({name: (reading.low[i], reading.high[i]) for i, name in enumerate(names)}),
         low=reading.low[best],
         high=reading.high[best],
@@ -96,12 +96,16 @@ def _scale_answer(question: Scale, reading: Reading, origin: _Origin) -> ScaleAn
         mean,
         reading.probabilities,
         confidence=confidence_of(reading.probabilities),
-        raw=reading.probabilities,
+        raw=_raw(reading),
         low=min(low, mean),
         high=max(high, mean),
         missing=tuple(question.levels[i] for i in reading.missing),
         **origin,
     )
+
+
+def _raw(reading: Reading) -> tuple[float, ...]:
+    return reading.probabilities if reading.uncorrected is None else reading.uncorrected
 
 
 def number_bounds(

@@ -29,6 +29,8 @@ class Reading:
     missing: tuple[int, ...] = ()
     """Labels that the reply did not list with a usable value."""
     flags: tuple[str, ...] = ()
+    uncorrected: tuple[float, ...] | None = None
+    """The shares before a prior was taken out; None when none was."""
 
 
 @dataclass(frozen=True, slots=True)
