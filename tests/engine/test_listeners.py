@@ -116,7 +116,7 @@ def test_an_adapted_request_is_warned_about_once(shell, caplog):
 
 @both
 def test_a_model_without_logprobs_is_warned_about_once_and_by_name(shell, caplog):
-    model = shell(compatible(Server(refused(400, "no logprobs", param="logprobs"))))
+    model = shell(compatible(Server(refused(400, "no logprobs", param="logprobs"))), strategy="logprobs")
     for _ in range(2):
         assert model.decide("x", {"q": YesNo("q?")}).is_undecided("q")
     assert [(r.message, r.model) for r in caplog.records] == [("logprobs_unsupported", "m")]

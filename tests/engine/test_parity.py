@@ -50,7 +50,11 @@ SCENARIOS = {
     "refused": ("x", YesNo("q?"), [{"<refusal>": 1}]),
     "filtered among others": ("x", {"q": YesNo("q?"), "r": YesNo("r?")}, [{"<content_filter>": 1}]),
     "an adapted request": ("x", YesNo("q?"), [refused(400, "no `temperature`", param="temperature"), YES]),
-    "no logprobs": ("x", YesNo("q?"), [refused(400, "logprobs is not supported with this model")]),
+    "no logprobs": (
+        "x",
+        YesNo("q?"),
+        [refused(400, "logprobs is not supported with this model"), {'{"answer": "yes"}': 1}],
+    ),
     "a retry": ("x", YesNo("q?"), [refused(503), YES]),
     "an outage": ("x", YesNo("q?"), [refused(500, "down")]),
     "a rejection": ("x", YesNo("q?"), [refused(401, "bad key")]),

@@ -157,7 +157,7 @@ def test_an_upstreams_error_inside_a_routers_error_is_unwrapped(shell):
 def test_a_model_without_logprobs_is_undecided_and_not_asked_again(shell, reply):
     waits = []
     server = Server(reply)
-    model = shell(compatible(server), retry=patient(waits))
+    model = shell(compatible(server), retry=patient(waits), strategy="logprobs")
     for _ in range(2):
         with pytest.raises(UndecidedError, match="logprobs_unsupported") as info:
             model.decide("x", YesNo("q?"))
@@ -173,7 +173,7 @@ def test_another_model_of_the_same_host_is_still_asked(shell):
             return refused(400, "logprobs is not supported with this model", param="logprobs")
         return httpx2.Response(200, json=chat_reply(GOOD))
 
-    model = shell(compatible(handler))
+    model = shell(compatible(handler), strategy="logprobs")
     with pytest.raises(UndecidedError):
         model.decide("x", YesNo("q?"))
     assert model.decide("x", YesNo("q?"), parameters=Parameters(model_name="other")).is_yes()
@@ -204,7 +204,7 @@ def test_a_server_that_always_complains_ends_the_conversation(shell):
     )
     server = Server(*limits)
     with pytest.raises(UndecidedError):
-        shell(compatible(server)).decide("x", YesNo("q?"))
+        shell(compatible(server), strategy="logprobs").decide("x", YesNo("q?"))
     assert len(server.bodies) == 5
 
 
@@ -266,7 +266,9 @@ def test_each_answered_request_is_counted_and_none_that_was_not_sent(shell):
     limit = refused(400, "top_logprobs must be <= 5", param="top_logprobs")
     response = shell(compatible(Server(limit, GOOD))).decide("x", {"q": YesNo("q?")})
     assert response.usage.requests == response.yes_no("q").attempts[0].requests == 2
-    model = shell(compatible(Server(refused(400, "logprobs is not supported with this model"))))
+    model = shell(
+        compatible(Server(refused(400, "logprobs is not supported with this model"))), strategy="logprobs"
+    )
     asked = [model.decide("x", {"q": YesNo("q?")}) for _ in range(2)]
     assert [response.usage.requests for response in asked] == [1, 0]
     assert [response.outcome("q").attempts[0].requests for response in asked] == [1, 0]

@@ -63,7 +63,11 @@ def test_a_recorded_refusal_is_a_refusal(shell, name, reason):
 
 @both
 def test_a_model_that_hides_logprobs_is_undecided(shell):
-    outcome = shell(answering("openai/no_logprobs_400")).decide("x", {"q": YesNo("q?")}).outcome("q")
+    outcome = (
+        shell(answering("openai/no_logprobs_400"), strategy="logprobs")
+        .decide("x", {"q": YesNo("q?")})
+        .outcome("q")
+    )
     assert (outcome.reason, outcome.low, outcome.high) == ("logprobs_unsupported", None, None)
 
 

@@ -58,7 +58,7 @@ def test_arrays_inside_a_chat_choice_are_read(shell):
 def test_a_host_that_leaves_logprobs_out_is_undecided_and_never_sure(shell):
     provider = compatible(lambda _: httpx2.Response(200, json=payload("openai_compatible/null_logprobs")))
     with pytest.raises(UndecidedError) as info:
-        shell(provider).decide("x", YesNo("q?"))
+        shell(provider, strategy="logprobs").decide("x", YesNo("q?"))
     assert info.value.outcome.reason == "no_logprobs"
 
 

@@ -123,11 +123,11 @@ UNDECIDED = {
 def test_a_reply_without_a_distribution_is_undecided_and_says_why(shell, name):
     body, reason = UNDECIDED[name]
     server = Server(body)
-    outcome = shell(compatible(server)).decide("x", {"q": AB}).outcome("q")
+    outcome = shell(compatible(server), strategy="logprobs").decide("x", {"q": AB}).outcome("q")
     assert getattr(outcome, "reason", outcome) == reason
     assert len(server.bodies) == len(outcome.attempts) == (1 if reason == "no_logprobs" else 2)
     with pytest.raises(UndecidedError, match=reason):
-        shell(compatible(Server(body))).decide("x", AB)
+        shell(compatible(Server(body)), strategy="logprobs").decide("x", AB)
 
 
 @both

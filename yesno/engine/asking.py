@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, TypeAlias, TypeVar, cast
 
+from yesno.engine.ladder import Ladder
 from yesno.engine.priors import Priors
+from yesno.engine.sampling import sampled
 from yesno.engine.tournament import combine, final_of, groups_of
 from yesno.errors import ConfigError, QuestionError
 from yesno.evidence import Completion, NativeAnswers, NoEvidence, Reply
@@ -16,7 +18,15 @@ from yesno.providers.base import PromptTask, Turn
 from yesno.providers.profiles import Profile
 from yesno.questions import Attempt, Choice, Outcome, Question, Refusal, Scale, Undecided, YesNo
 from yesno.reading.answers import make_answer, number_bounds
-from yesno.reading.labels import LETTERS, LabelSet, letter_labels, name_labels, number_labels, yes_no_labels
+from yesno.reading.labels import (
+    LETTERS,
+    LabelSet,
+    column_labels,
+    letter_labels,
+    name_labels,
+    number_labels,
+    yes_no_labels,
+)
 from yesno.reading.languages import LANGUAGES
 from yesno.reading.logprobs import read
 from yesno.reading.outcome import Declined, Reading, Unread
@@ -54,6 +64,7 @@ class Asking:
     templates: TemplateSet
     min_label_mass: float = 0.5
     priors: Priors = field(default_factory=Priors)
+    ladder: Ladder = field(default_factory=Ladder)
 
     def check(self, question: Question[Any]) -> None:
         """Refuse a question that cannot be asked, before anything is sent."""
@@ -70,20 +81,26 @@ class Asking:
     def converse(
         self, question: Question[Any], given: Input, model_name: str, profile: Profile
     ) -> Conversation:
-        """Ask one question: once, a second time with a stricter prompt when the reply says too little."""
+        """Ask one question, step by step down the ladder until a reply says enough.
+
+        Log-probabilities are asked for twice, the second time with a stricter prompt; then samples.
+        """
         self.check(question)
         asked = cast("BuiltIn", question)
         interview = _Interview(self, profile, given, model_name)
         template = self.templates.template(question.kind).id
-        prior, probes = yield from interview.prior(asked)
-        attempts = [Attempt("logprobs", "prior", probes)] if probes else []
-        cap, strict = SHORT_CAP, False
-        while True:
-            result, requests = yield from interview.ask(asked, prior, strict=strict, cap=cap)
-            attempts.append(Attempt("logprobs", _word(result), requests))
-            if strict or not isinstance(result, Unread) or result.reason in FINAL:
-                return _outcome(asked, result, tuple(attempts), template)
-            cap, strict = (LONG_CAP if result.reason in LONGER else cap), True
+        attempts: list[Attempt] = []
+        result: Result = Unread("no_strategy")
+        for step in self.ladder.steps(model_name):
+            if step == "logprobs":
+                result = yield from interview.by_logprobs(asked, attempts)
+            else:
+                result, requests = yield from interview.by_samples(asked)
+                attempts.append(Attempt("sampled", _word(result), requests))
+            if not isinstance(result, Unread):
+                break
+            self.ladder.fell(step, model_name, result.reason)
+        return _outcome(asked, result, tuple(attempts), template)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +111,32 @@ class _Interview:
     profile: Profile
     given: Input
     model_name: str
+
+    def by_logprobs(self, question: BuiltIn, attempts: list[Attempt]) -> _Turn[Result]:
+        """Ask once, a second time with a stricter prompt when the reply says too little; note each attempt."""
+        prior, probes = yield from self.prior(question)
+        if probes:
+            attempts.append(Attempt("logprobs", "prior", probes))
+        cap, strict = SHORT_CAP, False
+        while True:
+            result, requests = yield from self.ask(question, prior, strict=strict, cap=cap)
+            attempts.append(Attempt("logprobs", _word(result), requests))
+            if strict or not isinstance(result, Unread) or result.reason in FINAL:
+                return result
+            cap, strict = (LONG_CAP if result.reason in LONGER else cap), True
+
+    def by_samples(self, question: BuiltIn) -> _Turn[tuple[Result, int]]:
+        """Ask for JSON answers; see `yesno.engine.sampling`."""
+        template = self.asking.templates.template(question.kind)
+
+        def task(variant: BuiltIn, cap: int) -> PromptTask:
+            turns = render_turns(template, variant, self.given, shown_in_json, as_json=True)
+            return PromptTask(tuple(Turn(role, text) for role, text in turns), self.model_name, cap)
+
+        def labels(variant: BuiltIn) -> LabelSet:
+            return labels_of(variant, template, whole=True)
+
+        return (yield from sampled(question, task, labels, min_mass=self.asking.min_label_mass))
 
     def prior(self, question: BuiltIn) -> _Turn[tuple[Prior | None, int]]:
         """Return the prior to take out of the answers, if any, and the number of requests that measuring it took."""
@@ -198,8 +241,8 @@ def _outcome(question: BuiltIn, result: Result, attempts: tuple[Attempt, ...], t
             return Undecided(reason, low, high, None if partial is None else partial.label_mass, attempts)
 
 
-def labels_of(question: BuiltIn, template: FileTemplate) -> LabelSet:
-    """Return the labels that a template asks for.
+def labels_of(question: BuiltIn, template: FileTemplate, *, whole: bool = False) -> LabelSet:
+    """Return the labels that a template asks for; `whole` replies may hold more of them than there are letters.
 
     Options and levels go by letter or number. Options that are single letters or digits already go by
     themselves, so that none is shown under another one's letter.
@@ -219,16 +262,23 @@ def labels_of(question: BuiltIn, template: FileTemplate) -> LabelSet:
         case Choice():
             names = tuple(question.options) if question.none is None else (*question.options, question.none)
             single = all(len(name) == 1 and name.isascii() and name.isalnum() for name in names)
-            return _labels(names, "names" if single else "letters", 0)
+            return _labels(names, "names" if single else "columns" if whole else "letters", 0)
         case Scale():
             first = template.front.get("first", 1)
             numbered = template.front.get("labels") == "numbers" and len(question.levels) + first <= 10
-            return _labels(question.levels, "numbers" if numbered else "letters", first)
+            return _labels(
+                question.levels, "numbers" if numbered else "columns" if whole else "letters", first
+            )
 
 
 def shown_labels(question: BuiltIn, template: FileTemplate) -> list[str]:
     """Return what the model is asked to write for each possible answer, in order."""
     return [label.shown for label in labels_of(question, template).labels]
+
+
+def shown_in_json(question: BuiltIn, template: FileTemplate) -> list[str]:
+    """Do what `shown_labels` does for a reply that is read as a whole."""
+    return [label.shown for label in labels_of(question, template, whole=True).labels]
 
 
 @lru_cache(maxsize=256)
@@ -238,6 +288,8 @@ def _labels(names: tuple[str, ...], style: str, first: int) -> LabelSet:
             return name_labels(names)
         case "numbers":
             return number_labels(names, start=first)
+        case "columns":
+            return column_labels(names)
         case _:
             return letter_labels(names)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from yesno._log import get_logger
 from yesno.engine.asking import Asking, Conversation
+from yesno.engine.ladder import StrategyName, ladder_for
 from yesno.engine.listeners import Call, Listener, notify
 from yesno.engine.priors import PriorPolicy, Priors, checked_policy
 from yesno.engine.retry import RetryPolicy
@@ -23,7 +24,7 @@ from yesno.errors import (
 from yesno.evidence import Completion, Evidence, NativeAnswers, NoEvidence, Reply, Usage
 from yesno.flow import Ask
 from yesno.providers import load_provider
-from yesno.providers.base import NativeTask, Payload, Provider, Task
+from yesno.providers.base import NativeTask, Payload, PromptTask, Provider, Task
 from yesno.questions import Answer, Attempt, ChoiceAnswer, Outcome, Question, ScaleAnswer, YesNoAnswer
 from yesno.request import DecisionRequest, Parameters
 from yesno.response import DecisionResponse
@@ -65,6 +66,8 @@ class Core:
         template: str | Path | TemplateSet | None = None,
         min_label_mass: float = 0.5,
         prior: PriorPolicy = "auto",
+        strategy: StrategyName = "auto",
+        strict: bool = False,
         timeout_s: float | None = None,
         concurrency: int | None = None,
         retry: RetryPolicy | None = None,
@@ -82,7 +85,14 @@ class Core:
         chosen = template or settings.template or profile.template
         templates = chosen if isinstance(chosen, TemplateSet) else TemplateSet.load(chosen)
         self.priors = Priors(checked_policy(prior))
-        self.asking = Asking(templates, _in_range("min_label_mass", min_label_mass), self.priors)
+        self.ladder = ladder_for(
+            strategy,
+            profile.strategies,
+            strict=strict,
+            place=self.provider.name,
+            on_fall=lambda model_name, reason: self._warn("sampled_instead", f"{model_name}: {reason}"),
+        )
+        self.asking = Asking(templates, _in_range("min_label_mass", min_label_mass), self.priors, self.ladder)
         self.timeout_s = profile.timeout_s if timeout_s is None else _positive("timeout_s", timeout_s)
         self.concurrency = _at_least_one(
             "concurrency", profile.concurrency if concurrency is None else concurrency
@@ -133,7 +143,7 @@ class Core:
 
     def is_native(self) -> bool:
         """Return whether the provider takes whole requests."""
-        return self.provider.profile.strategies[0] == "native"
+        return self.ladder.strategies[0] == "native"
 
     def check(self, request: DecisionRequest) -> None:
         """Refuse what the provider cannot answer, before anything is sent."""
@@ -186,7 +196,8 @@ class Core:
         What the provider says about itself or the prompt in an error is evidence too: it has no
         log-probabilities for this model, which is remembered, or it filters this content.
         """
-        if not self.is_native() and task.model_name in self._without_logprobs:
+        for_logprobs = isinstance(task, PromptTask) and task.schema is None
+        if for_logprobs and task.model_name in self._without_logprobs:
             return Reply(NoEvidence("logprobs_unsupported"))
         payload = self.provider.build(task)
         changes = 0
@@ -196,7 +207,7 @@ class Core:
             except ProviderRejected as error:
                 adapted = None if changes >= MAX_ADAPTATIONS else self.provider.adapt(payload, error)
                 if adapted is None:
-                    evidence = self._evidence_in(error, task.model_name)
+                    evidence = self._evidence_in(error, task.model_name, for_logprobs=for_logprobs)
                     if evidence is None:
                         raise
                     return Reply(evidence, usage=Usage(requests=changes + 1))
@@ -205,10 +216,12 @@ class Core:
             else:
                 return replace(reply, usage=reply.usage + Usage(requests=changes)) if changes else reply
 
-    def _evidence_in(self, error: ProviderRejected, model_name: str) -> Evidence | None:
+    def _evidence_in(
+        self, error: ProviderRejected, model_name: str, *, for_logprobs: bool
+    ) -> Evidence | None:
         if error.code == "content_filter":
             return Completion(None, finish="content_filter")
-        if error.status in (400, 403, 422) and error.param in ("logprobs", "top_logprobs"):
+        if for_logprobs and error.status in (400, 403, 422) and error.param in ("logprobs", "top_logprobs"):
             self._without_logprobs.add(model_name)
             self._warn("logprobs_unsupported", model_name)
             return NoEvidence("logprobs_unsupported")

@@ -42,6 +42,9 @@ class DecisionModel(Core):
         template: Name of a shipped template set, a folder of your own, or a `TemplateSet`.
         min_label_mass: Least probability (0..1) on the offered labels for an answer; below it a question is
             asked a second time and then `Undecided`.
+        strategy: `"auto"` walks down what the provider offers; else the one way to take: `"native"`, `"logprobs"`
+            or `"sampled"`.
+        strict: Take no second-best way; a model without log-probabilities is then a `ConfigError`.
         prior: Whether a model's favourites among the labels are taken out of its answers. `"auto"`: where that was
             measured to help the model (embedded ones so far), of questions that many inputs are asked;
             `"content_free"`: of every question; `"off"`. It costs three requests per question, once.

@@ -26,6 +26,7 @@ from yesno.wire.openai_chat import (
     PARAMETERS,
     allowed_top_logprobs,
     chat_body,
+    json_body,
     named_parameter,
     without,
 )
@@ -83,6 +84,17 @@ class OpenAISDK(Provider):
         if not isinstance(task, PromptTask):
             raise NotImplementedError("Chat Completions has no decision endpoint")
         profile = self.profile
+        if task.schema is not None:
+            return json_body(
+                [(turn.role, turn.content) for turn in task.turns],
+                model=task.model_name,
+                cap_name=profile.cap_name,
+                cap=max(task.max_tokens, profile.min_tokens),
+                schema=task.schema,
+                structured=profile.structured,
+                effort=profile.effort,
+                refuses=profile.refuses,
+            )
         return chat_body(
             [(turn.role, turn.content) for turn in task.turns],
             model=task.model_name,
@@ -171,7 +183,7 @@ class OpenAISDK(Provider):
                 return None
             self.profile = replace(self.profile, cap_name=other)
             return {**without(payload, name), other: payload[name]}
-        if name in ("temperature", "reasoning_effort"):
+        if name in ("temperature", "reasoning_effort", "response_format"):
             self.profile = replace(self.profile, refuses=self.profile.refuses | {name})
             return without(payload, name)
         return None

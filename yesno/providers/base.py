@@ -34,6 +34,10 @@ class PromptTask:
     model_name: str
     max_tokens: int
     """Output tokens to ask for."""
+    schema: Mapping[str, Any] | None = None
+    """JSON schema of the reply that is wanted in place of log-probabilities."""
+    sample: int = 0
+    """Number, from 1, among samples of the same prompt: each is its own request, never merged or cached."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeAlias
 from yesno.errors import ConfigError, UnreadableReply
 from yesno.evidence import NativeAnswers, Reply, Usage
 from yesno.providers.base import NativeTask, Payload, PromptTask, Provider, Task
-from yesno.providers.profiles import Profile
+from yesno.providers.profiles import Profile, Strategy
 from yesno.questions import Answer, Refusal
 from yesno.wire.completion import completion_from
 
@@ -32,6 +32,7 @@ class FakeProvider(Provider):
             from the last user message (or the request, for ready answers) to a reply.
         model: The model name to report.
         native: Replies are ready answers, as a decision endpoint gives.
+        strategies: Ways to a probability that it has, best first.
 
     Token probabilities become a Chat Completions reply and are read like a real one: what is missing to 1
     is unseen, and the first token is the one that was written.
@@ -45,9 +46,10 @@ class FakeProvider(Provider):
         *,
         model: str = "fake",
         native: bool = False,
+        strategies: Sequence[Strategy] = ("logprobs",),
     ) -> None:
         self.model = model
-        self.profile = Profile(strategies=("native",) if native else ("logprobs",), source="scripted")
+        self.profile = Profile(strategies=("native",) if native else tuple(strategies), source="scripted")
         self.requests: list[Payload] = []
         """The payloads sent so far."""
         self._script = _player({"Yes": 0.8, "No": 0.2} if script is None else script)

@@ -11,16 +11,16 @@ from typing import Any, Literal, TypeAlias
 
 from yesno.reading.priors import ModelPrior
 
-__all__ = ["PROFILES", "Profile", "profile_for"]
+__all__ = ["PROFILES", "Profile", "Strategy", "profile_for"]
 
-Strategy: TypeAlias = Literal["native", "logprobs"]
+Strategy: TypeAlias = Literal["native", "logprobs", "sampled"]
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
     """What a model on a host accepts and returns."""
 
-    strategies: tuple[Strategy, ...] = ("logprobs",)
+    strategies: tuple[Strategy, ...] = ("logprobs", "sampled")
     """Ways to get a probability, best first."""
     top_logprobs: int = 20
     """Alternatives per position to ask for (at most 20 on most hosts; openai 3.57.0, chat parameters; 2026-11)."""
@@ -42,6 +42,8 @@ class Profile:
     """Requests worth having under way at once."""
     timeout_s: float | None = 60.0
     """Seconds that a decision may take unless the caller says otherwise; None for no limit."""
+    structured: Literal["json_schema", "json_object", "none"] = "json_schema"
+    """How the host is made to reply in JSON."""
     prefill: bool = False
     """A last assistant turn is continued."""
     prior: ModelPrior | None = None

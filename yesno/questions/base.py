@@ -59,6 +59,12 @@ class Answer:
     """What was unusual about the evidence, such as `"censored"` or `"lossy"`."""
     attempts: tuple[Attempt, ...] = ()
     """What was tried, in order."""
+    samples: int | None = None
+    """Sampled replies behind the number; None unless the method is `"sampled"`."""
+    standard_error: float | None = None
+    """Standard error of the answer's number that so few samples leave; `low` and `high` are a 95 % interval then."""
+    stated_confidence: float | None = None
+    """Mean of what the samples say about their own certainty (0..1): the model's words, not a probability."""
     template: str | None = None
     """Set, type, version and hash of the template: `"default/yes_no@1#1f0c2a9b"`."""
 

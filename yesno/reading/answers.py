@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TypedDict
 
@@ -20,6 +21,7 @@ from yesno.questions import (
 from yesno.questions.base import confidence_of
 from yesno.reading.intervals import mean_bounds
 from yesno.reading.outcome import Reading
+from yesno.reading.samples import Z
 
 __all__ = ["make_answer", "number_bounds"]
 
@@ -27,6 +29,8 @@ __all__ = ["make_answer", "number_bounds"]
 class _Origin(TypedDict):
     label_mass: float
     method: Method
+    samples: int | None
+    stated_confidence: float | None
     flags: tuple[str, ...]
     attempts: tuple[Attempt, ...]
     template: str | None
@@ -43,9 +47,12 @@ def make_answer(
 
     The labels are yes and no; the options in order, then the way out if there is one; or the levels in order.
     """
+    sampled = reading.sampled
     origin = _Origin(
         label_mass=reading.label_mass,
-        method="logprobs",
+        method="logprobs" if sampled is None else "sampled",
+        samples=None if sampled is None else sampled.count,
+        stated_confidence=None if sampled is None else sampled.confidence,
         flags=reading.flags,
         attempts=tuple(attempts),
         template=template,
@@ -56,6 +63,7 @@ def make_answer(
             return YesNoAnswer(
                 reading.probabilities[0],
                 raw=_raw(reading)[0],
+                standard_error=None if sampled is None else sampled.errors[0],
                 low=reading.low[0],
                 high=reading.high[0],
                 missing=tuple(names[i] for i in reading.missing),
@@ -82,6 +90,7 @@ def _choice_answer(question: Choice, reading: Reading, origin: _Origin) -> Choic
         none_probability=None if question.none is None else reading.probabilities[-1],
         raw=FrozenDict(zip(names, _raw(reading), strict=False)),
         bounds=FrozenDict({name: (reading.low[i], reading.high[i]) for i, name in enumerate(names)}),
+        standard_error=None if reading.sampled is None else reading.sampled.errors[best],
         low=reading.low[best],
         high=reading.high[best],
         missing=tuple(everything[i] for i in reading.missing),
@@ -90,18 +99,29 @@ def _choice_answer(question: Choice, reading: Reading, origin: _Origin) -> Choic
 
 
 def _scale_answer(question: Scale, reading: Reading, origin: _Origin) -> ScaleAnswer:
-    low, high = mean_bounds(reading)
     mean = sum(i * p for i, p in enumerate(reading.probabilities))
+    error = _error_of_mean(reading, mean)
+    low, high = mean_bounds(reading) if error is None else (mean - Z * error, mean + Z * error)
+    low, high = max(0.0, low), min(len(question.levels) - 1.0, high)
     return ScaleAnswer(
         mean,
         reading.probabilities,
         confidence=confidence_of(reading.probabilities),
         raw=_raw(reading),
+        standard_error=error,
         low=min(low, mean),
         high=max(high, mean),
         missing=tuple(question.levels[i] for i in reading.missing),
         **origin,
     )
+
+
+def _error_of_mean(reading: Reading, mean: float) -> float | None:
+    """Return the standard deviation of the mean level under the posterior of the samples."""
+    if reading.sampled is None:
+        return None
+    square = sum(i * i * p for i, p in enumerate(reading.probabilities))
+    return math.sqrt(max(0.0, square - mean * mean) / (reading.sampled.count + 2.0))
 
 
 def _raw(reading: Reading) -> tuple[float, ...]:

@@ -15,6 +15,7 @@ __all__ = [
     "Label",
     "LabelSet",
     "Match",
+    "column_labels",
     "letter_labels",
     "name_labels",
     "number_labels",
@@ -155,6 +156,17 @@ def letter_labels(keys: Iterable[str]) -> LabelSet:
         )
     pairs = zip(names, LETTERS, strict=False)
     return LabelSet(tuple(Label(key, letter, (letter.casefold(),), _aliases(key)) for key, letter in pairs))
+
+
+def column_labels(keys: Iterable[str]) -> LabelSet:
+    """Label any number of keys A to Z, AA, AB, … as spreadsheets do: for replies that are read as a whole."""
+    pairs = ((key, _column(number)) for number, key in enumerate(keys))
+    return LabelSet(tuple(Label(key, name, (name.casefold(),), _aliases(key)) for key, name in pairs))
+
+
+def _column(number: int) -> str:
+    high, low = divmod(number, len(LETTERS))
+    return (_column(high - 1) if high else "") + LETTERS[low]
 
 
 def number_labels(keys: Iterable[str], *, start: int) -> LabelSet:

@@ -5,7 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["Declined", "Reading", "Unread"]
+__all__ = ["Declined", "Reading", "Sampled", "Unread"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """How shares came out of samples."""
+
+    count: int
+    """Samples that named a label."""
+    errors: tuple[float, ...]
+    """Standard deviation of the posterior of each label's share."""
+    confidence: float | None = None
+    """Mean of what the samples state about their own certainty (0..1); None when none does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +43,8 @@ class Reading:
     flags: tuple[str, ...] = ()
     uncorrected: tuple[float, ...] | None = None
     """The shares before a prior was taken out; None when none was."""
+    sampled: Sampled | None = None
+    """Set when the shares are those of samples."""
 
 
 @dataclass(frozen=True, slots=True)

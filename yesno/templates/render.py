@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias
@@ -15,8 +16,11 @@ from yesno.templates.sets import FileTemplate
 
 __all__ = ["Row", "Turns", "render_turns", "rows_of"]
 
-Turns: TypeAlias = tuple[tuple[Literal["system", "user", "assistant"], str], ...]
-"""Role and content of each message."""
+Turn: TypeAlias = tuple[Literal["system", "user", "assistant"], str]
+"""Role and content of a message."""
+Turns: TypeAlias = tuple[Turn, ...]
+JSON_LINE = 'Reply with JSON only: {"answer": your answer, "confidence": how sure you are, from 0 to 100}'
+"""How a template without a block `json` asks for it."""
 
 
 ShowLabels: TypeAlias = Callable[[Any, FileTemplate], Sequence[str]]
@@ -60,6 +64,7 @@ def render_turns(
     *,
     strict: bool = False,
     prefill: bool = False,
+    as_json: bool = False,
 ) -> Turns:
     """Render system, worked examples and question; with `prefill` also the start of the answer.
 
@@ -70,17 +75,32 @@ def render_turns(
         show: The labels of this question and of the template's own examples.
         strict: Insist on the label, for a second try.
         prefill: The provider continues a last assistant turn.
+        as_json: Ask for the answer as a JSON object, worked examples included.
     """
     rows = rows_of(question, show(question, template))
     turns = [*_set_prefix(template, show), *_example_turns(template, question, rows)]
-    turns.append(
-        ("user", template.render("user", _variables(question, render_input(given), rows, strict=strict)))
-    )
+    variables = _variables(question, render_input(given), rows, strict=strict)
+    turns.append(("user", template.render("user", variables)))
+    if as_json:
+        return tuple(_as_json(turns, _json_line(template, variables)))
     if prefill and "prefill" in template.jinja.blocks:
         start = template.render("prefill", _variables(question, "", rows, strict=strict))
         if start:
             turns.append(("assistant", start))
     return tuple(turns)
+
+
+def _json_line(template: FileTemplate, variables: Mapping[str, Any]) -> str:
+    return template.render("json", variables) if "json" in template.jinja.blocks else JSON_LINE
+
+
+def _as_json(turns: Iterable[Turn], line: str) -> Iterator[Turn]:
+    """Ask for JSON in each user turn and answer with it in each assistant turn."""
+    for role, content in turns:
+        if role == "user":
+            yield role, f"{content}\n{line}"
+        else:
+            yield role, json.dumps({"answer": content}) if role == "assistant" else content
 
 
 def _variables(question: Question[Any], given: str, rows: Sequence[Row], *, strict: bool) -> dict[str, Any]:

@@ -6,7 +6,15 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["CAP_NAMES", "PARAMETERS", "allowed_top_logprobs", "chat_body", "named_parameter", "without"]
+__all__ = [
+    "CAP_NAMES",
+    "PARAMETERS",
+    "allowed_top_logprobs",
+    "chat_body",
+    "json_body",
+    "named_parameter",
+    "without",
+]
 
 CAP_NAMES = ("max_tokens", "max_completion_tokens")
 
@@ -17,6 +25,7 @@ PARAMETERS = (
     "temperature",
     "reasoning_effort",
     "logprobs",
+    "response_format",
 )
 _LIMIT = re.compile(
     r"(?:less than or equal to|<=|at most|max(?:imum)?(?: (?:allowed|of|is|value))*:?|up to|between \d+ and|from \d+ to|\[\d+,)\s*(\d+)",
@@ -47,6 +56,39 @@ def chat_body(
         "logprobs": True,
         "top_logprobs": top_logprobs,
     }
+    if effort is not None:
+        body["reasoning_effort"] = effort
+    for name in refuses:
+        body.pop(name, None)
+    return body
+
+
+def json_body(
+    turns: Sequence[tuple[str, str]],
+    *,
+    model: str,
+    cap_name: str,
+    cap: int,
+    schema: Mapping[str, Any],
+    structured: str,
+    effort: str | None = None,
+    refuses: frozenset[str] = frozenset(),
+) -> dict[str, Any]:
+    """Return the body that asks for one sampled JSON answer, at the temperature that the model was trained for.
+
+    `structured` is `"json_schema"`, `"json_object"` or `"none"`; fields named in `refuses` are left out.
+    """
+    body: dict[str, Any] = {
+        "model": model,
+        "messages": [{"role": role, "content": content} for role, content in turns],
+        cap_name: cap,
+        "temperature": 1.0,
+    }
+    if structured == "json_schema":
+        named = {"name": "decision", "strict": True, "schema": schema}
+        body["response_format"] = {"type": "json_schema", "json_schema": named}
+    elif structured == "json_object":
+        body["response_format"] = {"type": "json_object"}
     if effort is not None:
         body["reasoning_effort"] = effort
     for name in refuses:

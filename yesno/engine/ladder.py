@@ -1,0 +1,84 @@
+"""Which ways to a probability are tried, in which order, and what was learned on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, TypeAlias
+
+from yesno.errors import ConfigError
+from yesno.providers.profiles import Strategy
+
+__all__ = ["Ladder", "StrategyName", "ladder_for"]
+
+StrategyName: TypeAlias = Literal["auto", "native", "logprobs", "sampled"]
+_NAMES = ("auto", "native", "logprobs", "sampled")
+BLIND = {"no_logprobs", "logprobs_unsupported"}
+"""Reasons that hold for a model, not for one reply."""
+
+
+class Ladder:
+    """The steps of one model object, and the models of its host that were found to show no log-probabilities."""
+
+    def __init__(
+        self,
+        strategies: Sequence[Strategy] = ("logprobs",),
+        *,
+        strict: bool = False,
+        place: str = "the provider",
+        on_fall: Callable[[str, str], None] = lambda model_name, reason: None,
+    ) -> None:
+        self.strategies = tuple(strategies)
+        self._strict = strict
+        self._place = place
+        self._on_fall = on_fall
+        self._blind: set[str] = set()
+
+    def steps(self, model_name: str) -> tuple[Strategy, ...]:
+        """Return what to try for a model, best first."""
+        if model_name in self._blind and "sampled" in self.strategies:
+            return tuple(step for step in self.strategies if step != "logprobs")
+        return self.strategies
+
+    def fell(self, step: Strategy, model_name: str, reason: str) -> None:
+        """Note that a step gave no answer, and tell of the fall when there is a next step.
+
+        Raises:
+            ConfigError: The model shows no log-probabilities and nothing else may be tried.
+        """
+        if step != "logprobs":
+            return
+        if reason in BLIND:
+            if self._strict:
+                raise ConfigError(
+                    f"{self._place}:{model_name} gives no log-probabilities ({reason}), and with strict=True nothing "
+                    "else is tried; it can be sampled with strategy='sampled', or name a model that shows them"
+                )
+            self._blind.add(model_name)
+        if "sampled" in self.strategies:
+            self._on_fall(model_name, reason)
+
+
+def ladder_for(
+    strategy: Any,  # noqa: ANN401 - the check is the point
+    offered: Sequence[Strategy],
+    *,
+    strict: bool,
+    place: str,
+    on_fall: Callable[[str, str], None],
+) -> Ladder:
+    """Return the ladder that a caller asked for.
+
+    Raises:
+        ConfigError: There is no such strategy, or the provider does not offer it.
+    """
+    if strategy not in _NAMES:
+        raise ConfigError(f"`strategy` must be one of {', '.join(map(repr, _NAMES))}, not {strategy!r}")
+    if strategy != "auto":
+        if strategy not in offered:
+            raise ConfigError(
+                f"provider {place!r} does not offer strategy {strategy!r}; it offers {', '.join(map(repr, offered))}"
+            )
+        chosen: Sequence[Strategy] = (strategy,)
+    else:
+        chosen = offered[:1] if strict else offered
+    return Ladder(chosen, strict=strict, place=place, on_fall=on_fall)

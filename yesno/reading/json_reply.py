@@ -1,0 +1,89 @@
+"""Find the answer in a reply that was asked for as JSON, however it is wrapped."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from yesno.reading.labels import LabelSet
+
+__all__ = ["Stated", "stated_in"]
+
+_THINKING = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_TRAILING = re.compile(r",(\s*[}\]])")
+_MEMBER = re.compile(
+    r'"(?P<key>[^"\\]+)"\s*:\s*(?P<value>"(?:[^"\\]|\\.)*"|true\b|false\b|-?\d+(?:\.\d+)?(?=\s*[,}\s]))'
+)
+_ANSWER = ("answer", "label", "choice", "decision", "result")
+"""Keys under which models put their answer, the one asked for first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """What a reply says."""
+
+    label: int
+    confidence: float | None = None
+    """The model's own word for how sure it is (0..1); not a probability that anyone measured."""
+
+
+def stated_in(text: str, labels: LabelSet) -> Stated | None:
+    """Return the answer of a reply; None when it names no label, or more than one.
+
+    Takes an object alone, in a code fence or in prose, with trailing commas, or cut off behind its answer;
+    also a reply that is nothing but a label. A reasoning span is not looked at.
+    """
+    visible = _THINKING.sub("", text)
+    found = [stated for stated in (_read(entry, labels) for entry in _objects(visible)) if stated is not None]
+    if not found:
+        label = _label(visible.strip(), labels)
+        return None if label is None else Stated(label)
+    return found[-1] if len({stated.label for stated in found}) == 1 else None
+
+
+def _objects(text: str) -> Iterator[Mapping[str, Any]]:
+    decoder = json.JSONDecoder()
+    place = text.find("{")
+    while place >= 0:
+        end = place + 1
+        for candidate in (text[place:], _TRAILING.sub(r"\1", text[place:])):
+            try:
+                value, length = decoder.raw_decode(candidate)
+            except ValueError:
+                continue
+            yield value
+            end = place + length
+            break
+        else:
+            cut = text.find("}", place)
+            members = text[place : cut + 1 if cut >= 0 else len(text)]
+            yield {match["key"]: json.loads(match["value"]) for match in _MEMBER.finditer(members)}
+            end = cut if cut >= 0 else len(text)
+        place = text.find("{", end)
+
+
+def _read(entry: Mapping[str, Any], labels: LabelSet) -> Stated | None:
+    for key in _ANSWER:
+        if key in entry:
+            label = _label(entry[key], labels)
+            return None if label is None else Stated(label, _confidence(entry.get("confidence")))
+    return None
+
+
+def _label(value: Any, labels: LabelSet) -> int | None:  # noqa: ANN401 - any JSON value
+    if isinstance(value, bool):
+        value = "yes" if value else "no"
+    if isinstance(value, int):
+        value = str(value)
+    if not isinstance(value, str) or not value.strip():
+        return None
+    return labels.match(value.strip().encode("utf-8", "surrogatepass")).exact
+
+
+def _confidence(value: Any) -> float | None:  # noqa: ANN401 - any JSON value
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 100:
+        return None
+    return float(value) if value <= 1 and not isinstance(value, int) else value / 100

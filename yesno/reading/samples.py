@@ -1,0 +1,112 @@
+"""From a handful of sampled replies to shares of the labels, with an honest width.
+
+Each sample is one vote. A share is the mean of the posterior under a prior worth one vote in all, spread evenly
+over the labels (for two labels Jeffreys' Beta(1/2, 1/2); for more Perks' prior), so that three equal votes do not
+make a certainty. The bounds are Wilson's 95 % score interval: unlike those of a log-probability they are a
+statement about chance, not about what a reply left out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from yesno.evidence import Completion
+from yesno.reading.json_reply import Stated, stated_in
+from yesno.reading.labels import LabelSet
+from yesno.reading.outcome import Declined, Reading, Sampled, Unread
+from yesno.reading.refusals import is_refusal
+
+__all__ = ["Sample", "is_settled", "read_sample", "share_of"]
+
+Z = 1.959964
+"""Standard normal quantile of a two-sided 95 % interval."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What one reply says; nothing when `label` is None."""
+
+    label: int | None = None
+    declined: bool = False
+    filtered: bool = False
+    confidence: float | None = None
+
+
+def read_sample(completion: Completion, labels: LabelSet) -> Sample:
+    """Read one sampled reply."""
+    text = completion.text or ""
+    if completion.finish == "content_filter":
+        return Sample(filtered=True)
+    if completion.finish == "refusal" or (completion.refusal and not text.strip()):
+        return Sample(declined=True)
+    stated: Stated | None = stated_in(text, labels)
+    if stated is not None:
+        return Sample(stated.label, confidence=stated.confidence)
+    return Sample(declined=is_refusal(text))
+
+
+def is_settled(samples: Sequence[Sample], size: int) -> bool:
+    """Return whether the leading label's interval lies wholly above that of each other."""
+    counts = _counts(samples, size)
+    total = sum(counts)
+    if not total:
+        return False
+    first, second, *_ = sorted(counts, reverse=True)
+    return _wilson(first, total)[0] > _wilson(second, total)[1]
+
+
+def share_of(samples: Sequence[Sample], size: int, min_mass: float) -> Reading | Unread | Declined:
+    """Return the labels' shares among the samples.
+
+    Args:
+        samples: All samples of one question.
+        size: How many labels there are.
+        min_mass: Least share (0..1) of samples that name a label.
+
+    Returns:
+        Shares; `Declined` when fewer say something than decline, or than that; else `Unread`.
+    """
+    counts = _counts(samples, size)
+    total = sum(counts)
+    mass = total / len(samples)
+    filtered, declined = sum(s.filtered for s in samples), sum(s.declined for s in samples)
+    if (not total or mass < min_mass) and filtered + declined > len(samples) - total - filtered - declined:
+        return Declined("content_filter" if filtered > declined else "refusal")
+    if not total:
+        return Unread("no_json_answer")
+    weight = 1.0 / size
+    shares = [(count + weight) / (total + 1.0) for count in counts]
+    bounds = [_wilson(count, total) for count in counts]
+    stated = [s.confidence for s in samples if s.confidence is not None]
+    reading = Reading(
+        probabilities=tuple(shares),
+        low=tuple(min(low, share) for (low, _), share in zip(bounds, shares, strict=True)),
+        high=tuple(max(high, share) for (_, high), share in zip(bounds, shares, strict=True)),
+        mass=tuple(shares),
+        spare=tuple(0.0 for _ in shares),
+        unseen=0.0,
+        label_mass=mass,
+        sampled=Sampled(
+            total,
+            tuple(math.sqrt(p * (1.0 - p) / (total + 2.0)) for p in shares),
+            sum(stated) / len(stated) if stated else None,
+        ),
+    )
+    return reading if mass >= min_mass else Unread("low_label_mass", reading)
+
+
+def _counts(samples: Sequence[Sample], size: int) -> list[int]:
+    counts = [0] * size
+    for sample in samples:
+        if sample.label is not None:
+            counts[sample.label] += 1
+    return counts
+
+
+def _wilson(count: int, total: int) -> tuple[float, float]:
+    p, z2 = count / total, Z * Z
+    centre = (p + z2 / (2 * total)) / (1 + z2 / total)
+    half = Z * math.sqrt(p * (1 - p) / total + z2 / (4 * total * total)) / (1 + z2 / total)
+    return max(0.0, centre - half), min(1.0, centre + half)
