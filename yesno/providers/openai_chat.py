@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from yesno.errors import ConfigError
-from yesno.providers._openai_sdk import OpenAISDK
+from yesno.providers._openai_chat_sdk import ChatSDK
 from yesno.providers.profiles import profile_for
 from yesno.settings import Settings
 
@@ -17,7 +17,7 @@ __all__ = ["OpenAIChat"]
 KEY = "OPENAI_API_KEY"
 
 
-class OpenAIChat(OpenAISDK):
+class OpenAIChat(ChatSDK):
     """OpenAI's hosted models that return log-probabilities.
 
     Args:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from yesno.errors import ConfigError
-from yesno.providers._openai_sdk import NO_KEY, OpenAISDK
+from yesno.providers._openai_chat_sdk import ChatSDK
+from yesno.providers._openai_sdk import NO_KEY
 from yesno.providers.profiles import profile_for
 from yesno.settings import Settings
 
@@ -17,7 +18,7 @@ __all__ = ["OpenAICompatible"]
 KEY = "OPENAI_COMPATIBLE_API_KEY"
 
 
-class OpenAICompatible(OpenAISDK):
+class OpenAICompatible(ChatSDK):
     """vLLM, SGLang, llama.cpp, LM Studio and other servers with OpenAI's chat route.
 
     Args:
