@@ -7,8 +7,8 @@ settings.register_profile("ci", derandomize=True, max_examples=50, deadline=None
 settings.register_profile("dev", max_examples=200, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
-BEGINNINGS = ("YESNO_", "OPENAI_", "ANTHROPIC_")
-ENDINGS = ("_API_KEY", "_BASE_URL", "_PROXY")
+BEGINNINGS = ("YESNO_", "OPENAI_", "ANTHROPIC_", "AZURE_")
+ENDINGS = ("_API_KEY", "_API_TOKEN", "_BASE_URL", "_PROXY")
 
 
 @pytest.fixture(autouse=True)

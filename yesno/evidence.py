@@ -85,6 +85,8 @@ class Usage:
     """Part of `input_tokens` that a prompt cache served."""
     requests: int = 0
     """Requests that were answered, one with a 400 about a parameter among them; failed tries are not counted."""
+    reasoning_tokens: int = 0
+    """Part of `output_tokens` that was spent on thinking, where the host says so."""
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
@@ -92,6 +94,7 @@ class Usage:
             self.output_tokens + other.output_tokens,
             self.cached_tokens + other.cached_tokens,
             self.requests + other.requests,
+            self.reasoning_tokens + other.reasoning_tokens,
         )
 
 

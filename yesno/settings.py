@@ -20,6 +20,11 @@ VARIABLES: dict[str, str] = {
 }
 """Every variable that yesno reads, besides the vendors' own key variables."""
 
+KEYS = ("_API_KEY", "_API_TOKEN")
+"""How the vendors' key variables end."""
+ADDRESSES = ("AZURE_OPENAI_ENDPOINT",)
+"""The vendors' variables for an address of one's own."""
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -31,6 +36,8 @@ class Settings:
     models_dir: Path | None = None
     keys: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Names of key variables -> their values, for those that are set."""
+    addresses: Mapping[str, str] = field(default_factory=dict)
+    """Names of vendors' variables for an address -> their values, for those that are set."""
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str] | None = None) -> Settings:
@@ -51,5 +58,6 @@ class Settings:
             base_url=env.get("YESNO_BASE_URL") or None,
             template=env.get("YESNO_TEMPLATE") or None,
             models_dir=Path(folder) if folder else None,
-            keys={name: value for name, value in env.items() if name.endswith("_API_KEY") and value},
+            keys={name: value for name, value in env.items() if name.endswith(KEYS) and value},
+            addresses={name: env[name] for name in ADDRESSES if env.get(name)},
         )

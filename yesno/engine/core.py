@@ -37,6 +37,8 @@ SINGLE = "answer"
 """The name under which a question without one is asked."""
 NO_LIMIT_S = 1e7
 """A longer timeout, such as `math.inf`, is none: sockets cannot count that far."""
+NO_LOGPROBS = "logprobs_unsupported"
+"""Why there is no evidence where a host has no log-probabilities; a provider may give it as an error's code."""
 MAX_ADAPTATIONS = 4
 """Most changes to one request that 400s may ask for."""
 
@@ -198,7 +200,7 @@ class Core:
         """
         for_logprobs = isinstance(task, PromptTask) and task.schema is None
         if for_logprobs and task.model_name in self._without_logprobs:
-            return Reply(NoEvidence("logprobs_unsupported"))
+            return Reply(NoEvidence(NO_LOGPROBS))
         payload = self.provider.build(task)
         changes = 0
         while True:
@@ -221,10 +223,11 @@ class Core:
     ) -> Evidence | None:
         if error.code == "content_filter":
             return Completion(None, finish="content_filter")
-        if for_logprobs and error.status in (400, 403, 422) and error.param in ("logprobs", "top_logprobs"):
+        about_logprobs = error.status in (400, 403, 422) and error.param in ("logprobs", "top_logprobs")
+        if for_logprobs and (about_logprobs or error.code == NO_LOGPROBS):
             self._without_logprobs.add(model_name)
-            self._warn("logprobs_unsupported", model_name)
-            return NoEvidence("logprobs_unsupported")
+            self._warn(NO_LOGPROBS, model_name)
+            return NoEvidence(NO_LOGPROBS)
         return None
 
     def call(self, request: DecisionRequest) -> Call | None:

@@ -12,10 +12,23 @@ from yesno.providers.base import Provider
 __all__ = ["PROVIDERS", "load_provider"]
 
 PROVIDERS: dict[str, str] = {
+    "azure": "yesno.providers.azure:Azure",
+    "deepseek": "yesno.providers.deepseek:DeepSeek",
     "fake": "yesno.providers.fake:FakeProvider",
+    "fireworks": "yesno.providers.fireworks:Fireworks",
+    "groq": "yesno.providers.groq:Groq",
+    "llamacpp": "yesno.providers.llamacpp:LlamaCpp",
+    "lmstudio": "yesno.providers.lmstudio:LMStudio",
     "local": "yesno.providers.local:LocalProvider",
+    "mistral": "yesno.providers.mistral:Mistral",
+    "ollama": "yesno.providers.ollama:Ollama",
     "openai": "yesno.providers.openai_chat:OpenAIChat",
     "openai-compatible": "yesno.providers.openai_compatible:OpenAICompatible",
+    "openai-responses": "yesno.providers.openai_responses:OpenAIResponses",
+    "openrouter": "yesno.providers.openrouter:OpenRouter",
+    "together": "yesno.providers.together:Together",
+    "vllm": "yesno.providers.vllm:VLLM",
+    "xai": "yesno.providers.xai:XAI",
 }
 """Name -> `module:class`. A provider is one file, one line here and one contract test."""
 

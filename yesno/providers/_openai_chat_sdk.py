@@ -44,6 +44,7 @@ class ChatSDK(OpenAISDK):
                 structured=profile.structured,
                 effort=profile.effort,
                 refuses=profile.refuses,
+                extra=profile.extra,
             )
         return chat_body(
             [(turn.role, turn.content) for turn in task.turns],
@@ -54,6 +55,8 @@ class ChatSDK(OpenAISDK):
             top_logprobs=profile.top_logprobs,
             effort=profile.effort,
             refuses=profile.refuses,
+            count_name=profile.count_name,
+            extra=profile.extra,
         )
 
     def parse(self, task: Task, reply: Payload) -> Reply:
@@ -61,6 +64,7 @@ class ChatSDK(OpenAISDK):
         try:
             usage = reply.get("usage") or {}
             details = usage.get("prompt_tokens_details") or {}
+            spent = usage.get("completion_tokens_details") or {}
             return Reply(
                 completion_from(reply),
                 model=reply.get("model"),
@@ -69,6 +73,7 @@ class ChatSDK(OpenAISDK):
                     output_tokens=usage.get("completion_tokens") or 0,
                     cached_tokens=details.get("cached_tokens") or 0,
                     requests=1,
+                    reasoning_tokens=spent.get("reasoning_tokens") or 0,
                 ),
             )
         except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
@@ -86,7 +91,7 @@ class ChatSDK(OpenAISDK):
         ):
             return None
         name = cast("str", error.param)
-        if name == "top_logprobs":
+        if name == self.profile.count_name:
             allowed = allowed_top_logprobs(str(error), payload[name])
             if allowed is None:
                 return None

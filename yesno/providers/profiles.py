@@ -6,9 +6,11 @@ for the life of the provider object.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
+from yesno._frozen import FrozenDict
 from yesno.reading.priors import ModelPrior
 
 __all__ = ["PROFILES", "Profile", "Strategy", "profile_for"]
@@ -34,6 +36,10 @@ class Profile:
     """Smallest output cap the host accepts."""
     refuses: frozenset[str] = frozenset()
     """Request fields that are left out."""
+    count_name: Literal["top_logprobs", "logprobs"] = "top_logprobs"
+    """The field for the number of alternatives; `logprobs` where it takes the place of the switch."""
+    extra: Mapping[str, Any] = FrozenDict()
+    """Request fields of this host's own that are always sent."""
     effort: str | None = None
     """`reasoning_effort` without which the model hides log-probabilities."""
     template: str = "default"
@@ -61,17 +67,97 @@ def _openai(**facts: Any) -> Profile:
     )
 
 
+_OPENAI: tuple[tuple[str, Profile], ...] = (
+    ("", _openai()),
+    ("gpt-4", Profile(temperature=0.0, source=_OPENAI_SOURCE, date="2026-11")),
+    ("gpt-5.1", _openai(effort="none")),
+    ("gpt-5.2", _openai(effort="none")),
+    ("gpt-5.3", _openai(effort="none")),
+    ("gpt-5.4", _openai(effort="none")),
+    ("gpt-5.5", _openai(effort="none")),
+    ("gpt-5.6", _openai(effort="none")),
+    ("gpt-6-luna", _openai(effort="none")),
+)
+
+
+def _like_openai(source: str, **facts: Any) -> tuple[tuple[str, Profile], ...]:
+    return tuple(
+        (prefix, replace(row, source=f"{_OPENAI_SOURCE}; {source}", **facts)) for prefix, row in _OPENAI
+    )
+
+
+def _host(source: str, **facts: Any) -> tuple[tuple[str, Profile], ...]:
+    return (("", Profile(source=source, date="2026-11", **facts)),)
+
+
 PROFILES: dict[str, tuple[tuple[str, Profile], ...]] = {
-    "openai": (
-        ("", _openai()),
-        ("gpt-4", Profile(temperature=0.0, source=_OPENAI_SOURCE, date="2026-11")),
-        ("gpt-5.1", _openai(effort="none")),
-        ("gpt-5.2", _openai(effort="none")),
-        ("gpt-5.3", _openai(effort="none")),
-        ("gpt-5.4", _openai(effort="none")),
-        ("gpt-5.5", _openai(effort="none")),
-        ("gpt-5.6", _openai(effort="none")),
-        ("gpt-6-luna", _openai(effort="none")),
+    "openai": _OPENAI,
+    "openai-responses": _like_openai(
+        "include and top_logprobs of openai 3.57.0; a cap below 16 is refused, vectorize-io/hindsight issue 58",
+        min_tokens=16,
+    ),
+    # what a deployment is called decides the row; it has to begin with its model's name to get the right one
+    "azure": _like_openai(
+        "Azure answers as OpenAI does, its tables of models with log-probabilities differ: "
+        "BerriAI/litellm issue 18856"
+    ),
+    "deepseek": _host(
+        "https://api-docs.deepseek.com/guides/thinking_mode.md: thinking is on by default and ignores the "
+        "temperature; whether temperature scales log-probabilities otherwise, and the most alternatives (20), "
+        "are not documented there",
+        extra=FrozenDict({"thinking": {"type": "disabled"}}),
+    ),
+    "fireworks": _host(
+        "Portkey-AI/gateway issue 1009: at most 5, unconfirmed; which models have log-probabilities differs",
+        top_logprobs=5,
+    ),
+    "groq": _host(
+        "groq-python, completion_create_params.py: not yet supported by any model (2026-08); a 400 when sent: "
+        "groq/groq-python issue 25",
+        strategies=("sampled",),
+    ),
+    "llamacpp": _host(
+        "tools/server/README.md of llama.cpp: softmax before the samplers, true bytes; no cap documented",
+        temperature=0.0,
+    ),
+    "lmstudio": _host(
+        "lmstudio-ai/lms issue 60: `logprobs` is accepted and none come back (open, 2026-06)",
+        strategies=("sampled",),
+    ),
+    "mistral": _host(
+        "mistralai/client-python has no log-probabilities for chat (2026-06)",
+        strategies=("sampled",),
+    ),
+    "ollama": _host(
+        "ollama api/types.go: at most 20; the hosted service returns none: ollama/ollama issue 13638",
+    ),
+    "openrouter": _host(
+        "https://openrouter.ai/docs/features/provider-routing.md; hosts that cannot leave log-probabilities out: "
+        "SillyTavern issue 5804; hosts differ in scaling by temperature: standardcompletions/rfcs issue 11",
+        extra=FrozenDict({"provider": {"require_parameters": True}}),
+    ),
+    "together": _host(
+        "togethercomputer/openapi openapi.yaml: `logprobs` is a number from 0 to 20; the arrays of Completions "
+        "inside the chat choice: UKGovernmentBEIS/inspect_ai issue 3084",
+        count_name="logprobs",
+    ),
+    "vllm": _host(
+        "vllm chat_completion/serving.py: --max-logprobs is 20 by default; raw log-probabilities by default, "
+        "clamped at -9999: https://docs.vllm.ai/en/stable/configuration/engine_args/",
+    ),
+    "xai": (
+        *_host(
+            "xai-sdk chat.py: at most 8; none from reasoning models",
+            top_logprobs=8,
+        ),
+        *(
+            ("grok-4.3", row)
+            for _, row in _host(
+                "xai-sdk chat.py: at most 8; grok-4.3 takes the effort none (xAI's documentation)",
+                top_logprobs=8,
+                effort="none",
+            )
+        ),
     ),
 }
 """Provider -> rows of a model-name prefix and its facts; the longest prefix wins."""

@@ -17,7 +17,7 @@ from typing import Any
 
 from yesno.evidence import Candidate, Completion, Finish, Position
 
-__all__ = ["completion_from"]
+__all__ = ["chat_position", "completion_from"]
 
 _FINISH: Mapping[str, Finish] = {
     "stop": "stop",
@@ -88,13 +88,14 @@ def _text(content: Any) -> str | None:  # noqa: ANN401 - JSON
 
 def _positions(logprobs: Mapping[str, Any]) -> tuple[tuple[Position, ...] | None, bool]:
     if logprobs.get("content"):
-        return tuple(_position(entry) for entry in logprobs["content"]), False
+        return tuple(chat_position(entry) for entry in logprobs["content"]), False
     if logprobs.get("tokens") and logprobs.get("token_logprobs"):
         return _from_arrays(logprobs), bool(logprobs.get("top_logprobs"))
     return None, False
 
 
-def _position(entry: Mapping[str, Any]) -> Position:
+def chat_position(entry: Mapping[str, Any]) -> Position:
+    """Return one token with its alternatives, in the shape of OpenAI's lists."""
     top = entry.get("top_logprobs") or ()
     return Position(_candidate(entry), tuple(map(_candidate, top)))
 
@@ -133,7 +134,7 @@ def _from_arrays(logprobs: Mapping[str, Any]) -> tuple[Position, ...]:
 
 
 def _from_llamacpp(reply: Mapping[str, Any]) -> Completion:
-    positions = tuple(_position(entry) for entry in reply["completion_probabilities"])
+    positions = tuple(chat_position(entry) for entry in reply["completion_probabilities"])
     text = _text(reply.get("content"))
     if text is None:
         text = "".join(position.chosen.token for position in positions)
@@ -146,7 +147,7 @@ def _from_ollama(reply: Mapping[str, Any]) -> Completion:
     entries = reply.get("logprobs")
     return Completion(
         text=_text(reply["message"].get("content")),
-        positions=tuple(_position(entry) for entry in entries) if entries else None,
+        positions=tuple(chat_position(entry) for entry in entries) if entries else None,
         finish=_FINISH.get(str(reply.get("done_reason")), "stop"),
     )
 

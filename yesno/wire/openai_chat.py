@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -43,10 +44,13 @@ def chat_body(
     temperature: float,
     effort: str | None = None,
     refuses: frozenset[str] = frozenset(),
+    count_name: str = "top_logprobs",
+    extra: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Return the body that asks for a short answer with its alternatives.
 
-    Fields named in `refuses` are left out.
+    Fields named in `refuses` are left out, fields of `extra` added. `count_name` is the field for the number of
+    alternatives; where it is `logprobs` itself, that takes the place of the switch.
     """
     body: dict[str, Any] = {
         "model": model,
@@ -54,7 +58,8 @@ def chat_body(
         cap_name: cap,
         "temperature": temperature,
         "logprobs": True,
-        "top_logprobs": top_logprobs,
+        count_name: top_logprobs,
+        **copy.deepcopy(dict(extra or {})),
     }
     if effort is not None:
         body["reasoning_effort"] = effort
@@ -73,16 +78,19 @@ def json_body(
     structured: str,
     effort: str | None = None,
     refuses: frozenset[str] = frozenset(),
+    extra: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Return the body that asks for one sampled JSON answer, at the temperature that the model was trained for.
 
-    `structured` is `"json_schema"`, `"json_object"` or `"none"`; fields named in `refuses` are left out.
+    `structured` is `"json_schema"`, `"json_object"` or `"none"`; fields named in `refuses` are left out,
+    fields of `extra` added.
     """
     body: dict[str, Any] = {
         "model": model,
         "messages": [{"role": role, "content": content} for role, content in turns],
         cap_name: cap,
         "temperature": 1.0,
+        **copy.deepcopy(dict(extra or {})),
     }
     if structured == "json_schema":
         named = {"name": "decision", "strict": True, "schema": schema}

@@ -1,0 +1,353 @@
+"""Hosts that speak OpenAI's Chat Completions: each is a name, an address, a key variable and rows of facts."""
+
+import json
+
+import httpx2
+import pytest
+
+from tests.engine.support import both, refused
+from tests.providers.contract import KEY, TASK, HttpProviderContract, ProviderContract, payload, record
+from tests.providers.test_openai_chat import clients
+from yesno import Choice, DecisionModel, YesNo
+from yesno.errors import ConfigError, ProviderRejected, UndecidedError
+from yesno.evidence import Completion
+from yesno.providers import PROVIDERS, load_provider
+from yesno.providers._host import Host
+from yesno.providers.base import PromptTask, Turn
+from yesno.reading.labels import yes_no_labels
+from yesno.reading.logprobs import read
+from yesno.reading.outcome import Unread
+
+RESOURCE = "https://example.openai.azure.com"
+
+
+def connected(name, handler, model="m"):
+    options = {"base_url": RESOURCE} if name == "azure" else {}
+    return load_provider(f"{name}:{model}", api_key=KEY, **options, **clients(handler))
+
+
+def answering(name, model="m"):
+    kept = record(name)
+    handler = lambda _: httpx2.Response(kept.get("status", 200), json=kept["response"])  # noqa: E731
+    return connected(name.partition("/")[0], handler, model)
+
+
+class HostTests:
+    """A host; `connect` makes it with the model of its recorded request, whose row it then has."""
+
+    def connect(self, handler):
+        return connected(self.provider, handler, record(self.recorded)["request"]["model"])
+
+    def test_the_address_is_the_hosts_own_and_base_url_wins(self):
+        seen = []
+
+        def handler(request):
+            seen.append(str(request.url))
+            return httpx2.Response(200, json=payload(self.recorded))
+
+        for address in (None, "https://proxy.test/v1/"):
+            provider = load_provider(
+                f"{self.provider}:m",
+                api_key=KEY,
+                base_url=address or (RESOURCE if self.provider == "azure" else None),
+                **clients(handler),
+            )
+            provider.send(provider.build(TASK))
+        assert seen[0].endswith("/chat/completions")
+        assert seen[1] == "https://proxy.test/v1/chat/completions"
+        assert "test" not in seen[0]
+
+
+class HostContract(HostTests, ProviderContract):
+    """A host that changes nothing about how bodies travel: OpenRouter and others prove the whole of that."""
+
+    make = HttpProviderContract.make
+    test_bytes = HttpProviderContract.test_sync_and_async_send_equal_bytes_to_the_same_place_with_the_key
+    test_request = HttpProviderContract.test_the_request_on_file_is_what_is_sent_today
+
+
+class SilentHostContract(HostContract):
+    """A host that is not known to give log-probabilities: whatever comes back, no number is made of it."""
+
+    def test_a_recorded_reply_reads_as_a_distribution(self):
+        provider = self.make(payload(self.recorded))
+        reply = provider.parse(TASK, provider.send(provider.build(TASK)))
+        assert isinstance(reply.evidence, Completion)
+        assert read(reply.evidence, yes_no_labels()) == Unread("no_logprobs")
+        assert provider.profile.strategies == ()
+
+    def test_its_answers_are_undecided(self):
+        with pytest.raises(UndecidedError) as info:
+            DecisionModel(self.make(payload(self.recorded))).decide("x", YesNo("q?"))
+        outcome = info.value.outcome
+        assert (outcome.reason, outcome.low, outcome.high) == ("no_logprobs", None, None)
+
+
+class TestAzure(HostContract):
+    provider = "azure"
+    recorded = "azure/yes"
+
+
+class TestDeepSeek(HostContract):
+    provider = "deepseek"
+    recorded = "deepseek/yes"
+
+
+class TestFireworks(HostContract):
+    provider = "fireworks"
+    recorded = "fireworks/yes"
+
+
+class TestGroq(SilentHostContract):
+    provider = "groq"
+    recorded = "groq/no_logprobs"
+
+
+class TestLlamaCpp(HostContract):
+    provider = "llamacpp"
+    recorded = "llamacpp/yes"
+
+
+class TestLMStudio(SilentHostContract):
+    provider = "lmstudio"
+    recorded = "lmstudio/no_logprobs"
+
+
+class TestMistral(SilentHostContract):
+    provider = "mistral"
+    recorded = "mistral/no_logprobs"
+
+
+class TestOllama(HostContract):
+    provider = "ollama"
+    recorded = "ollama/yes"
+
+
+class TestOpenRouter(HostTests, HttpProviderContract):
+    provider = "openrouter"
+    recorded = "openrouter/yes"
+
+
+class TestTogether(HostContract):
+    provider = "together"
+    recorded = "together/yes"
+
+
+class TestVLLM(HostContract):
+    provider = "vllm"
+    recorded = "vllm/yes"
+
+
+class TestXAI(HostContract):
+    provider = "xai"
+    recorded = "xai/yes"
+
+
+HOSTS = sorted(
+    kind.provider
+    for kind in [
+        *HostTests.__subclasses__(),
+        *HostContract.__subclasses__(),
+        *SilentHostContract.__subclasses__(),
+    ]
+    if hasattr(kind, "provider")
+)
+KEYED = ["azure", "deepseek", "fireworks", "groq", "mistral", "openrouter", "together", "xai"]
+
+
+def variable(name):
+    return type(connected(name, None)).key_variable
+
+
+def test_every_host_is_tested_here():
+    assert {name for name in PROVIDERS if isinstance(_made(name), Host)} == set(HOSTS)
+
+
+def _made(name):
+    try:
+        return load_provider(f"{name}:m", api_key=KEY, base_url="http://server.test/v1")
+    except ConfigError:
+        return None
+
+
+@pytest.mark.parametrize("name", KEYED)
+def test_a_missing_key_names_the_vendors_variable(name):
+    with pytest.raises(ConfigError, match=variable(name)):
+        load_provider(f"{name}:m", base_url="http://server.test/v1")
+
+
+@pytest.mark.parametrize("name", HOSTS)
+def test_a_key_comes_from_the_vendors_variable_and_openais_goes_nowhere(monkeypatch, name):
+    seen = []
+
+    def handler(request):
+        seen.append(request.headers["authorization"])
+        return httpx2.Response(200, json=payload("openai_compatible/yes"))
+
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-openai")
+    monkeypatch.setenv("YESNO_BASE_URL", "http://elsewhere.test/v1")
+    if name not in KEYED:
+        provider = load_provider(f"{name}:m", **clients(handler))
+        provider.send(provider.build(TASK))
+        assert seen.pop() == "Bearer none"
+    monkeypatch.setenv(variable(name), "from-environment")
+    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", RESOURCE)
+    provider = load_provider(f"{name}:m", **clients(handler))
+    assert "elsewhere" not in provider._place
+    provider.send(provider.build(TASK))
+    assert seen == ["Bearer from-environment"]
+
+
+@pytest.mark.parametrize("name", HOSTS)
+def test_a_missing_model_is_asked_for_with_an_example_and_a_strange_address_refused(name):
+    with pytest.raises(ConfigError, match=f"'{name}:"):
+        load_provider(name, api_key=KEY)
+    with pytest.raises(ConfigError, match="http://"):
+        load_provider(f"{name}:m", api_key=KEY, base_url="localhost:1")
+
+
+@pytest.mark.parametrize("name", HOSTS)
+def test_a_rejected_key_names_the_variable(name):
+    provider = connected(name, lambda _: refused(401, "bad key"))
+    with pytest.raises(ProviderRejected, match=variable(name)):
+        DecisionModel(provider).decide("x", YesNo("q?"))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "azure/filter_400",
+        "groq/no_logprobs_400",
+        "mistral/unknown_field_422",
+        "ollama/cloud_no_logprobs",
+        "openrouter/omitted",
+        "openrouter/no_host_404",
+        "together/list",
+        "xai/reasoning_null",
+    ],
+)
+def test_each_other_request_on_file_is_what_is_sent_today(name):
+    kept = record(name)["request"]
+    turns = tuple(Turn(turn["role"], turn["content"]) for turn in kept["messages"])
+    assert answering(name, kept["model"]).build(PromptTask(turns, kept["model"], 4)) == kept
+
+
+@both
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("groq/no_logprobs_400", "logprobs_unsupported"),
+        ("mistral/unknown_field_422", "logprobs_unsupported"),
+        ("ollama/cloud_no_logprobs", "no_logprobs"),
+        ("openrouter/omitted", "no_logprobs"),
+        ("openrouter/no_host_404", "logprobs_unsupported"),
+        ("xai/reasoning_null", "no_logprobs"),
+    ],
+)
+def test_without_logprobs_there_is_no_number(shell, name, reason):
+    outcome = shell(answering(name)).decide("x", {"q": YesNo("q?")}).outcome("q")
+    assert (outcome.reason, outcome.low, outcome.high) == (reason, None, None)
+
+
+@both
+def test_azures_filter_is_a_refusal(shell):
+    outcome = shell(answering("azure/filter_400")).decide("x", {"q": YesNo("q?")}).outcome("q")
+    assert outcome.reason == "content_filter"
+
+
+def test_azure_adds_its_route_and_needs_an_address(monkeypatch):
+    with pytest.raises(ConfigError, match="AZURE_OPENAI_ENDPOINT"):
+        load_provider("azure:m", api_key=KEY)
+    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", f"{RESOURCE}/")
+    assert load_provider("azure:m", api_key=KEY)._place == f"{RESOURCE}/openai/v1"
+    given = load_provider("azure:m", api_key=KEY, base_url="https://gate.test/openai/v1/")
+    assert given._place == "https://gate.test/openai/v1"
+
+
+def test_a_deployment_called_as_its_model_gets_that_models_row():
+    body = connected("azure", None, "gpt-5.2-prod").build(TASK)
+    assert (body["reasoning_effort"], "max_completion_tokens" in body) == ("none", True)
+    assert "reasoning_effort" not in connected("azure", None, "mine").build(TASK)
+
+
+def test_deepseek_is_asked_without_thinking_and_xai_for_eight_alternatives():
+    assert connected("deepseek", None).build(TASK)["thinking"] == {"type": "disabled"}
+    assert connected("xai", None).build(TASK)["top_logprobs"] == 8
+    assert connected("xai", None, "grok-4.3").build(TASK)["reasoning_effort"] == "none"
+    assert connected("fireworks", None).build(TASK)["top_logprobs"] == 5
+
+
+def test_more_options_than_a_host_lists_are_asked_in_groups():
+    bodies = []
+
+    def handler(request):
+        bodies.append(json.loads(request.content))
+        return httpx2.Response(200, json=payload("xai/yes"))
+
+    DecisionModel(connected("xai", handler)).decide(
+        "x", {"q": Choice("Which?", [f"o{i}" for i in range(12)])}
+    )
+    assert all("G." not in body["messages"][-1]["content"] or body["top_logprobs"] == 8 for body in bodies)
+    assert len(bodies) >= 2
+
+
+def test_openrouter_asks_only_hosts_that_take_every_field():
+    body = connected("openrouter", None).build(TASK)
+    assert body["provider"] == {"require_parameters": True}
+    body["provider"].clear()
+    assert connected("openrouter", None).build(TASK)["provider"] == {"require_parameters": True}
+
+
+@both
+def test_openrouter_leaves_out_a_temperature_that_no_host_takes(shell):
+    bodies = []
+
+    def handler(request):
+        bodies.append(json.loads(request.content))
+        if "temperature" in bodies[-1]:
+            return httpx2.Response(404, json=payload("openrouter/no_host_404"))
+        return httpx2.Response(200, json=payload("openrouter/yes"))
+
+    model = shell(connected("openrouter", handler))
+    assert model.decide("x", YesNo("q?")).is_yes()
+    assert model.decide("y", YesNo("q?")).is_yes()
+    assert ["temperature" in body for body in bodies] == [True, False, False]
+
+
+@both
+def test_openrouters_unknown_model_is_a_rejection(shell):
+    with pytest.raises(ProviderRejected, match="right model name"):
+        shell(connected("openrouter", lambda _: refused(404, "No such model"))).decide("x", YesNo("q?"))
+
+
+@both
+def test_together_is_told_a_number_and_its_arrays_are_read(shell):
+    answer = shell(answering("together/yes")).decide("x", YesNo("q?"))
+    assert answer.probability == pytest.approx(0.938, abs=1e-3)
+    assert "lossy" in answer.flags
+    assert shell(answering("together/list")).decide("x", YesNo("q?")).is_yes()
+    body = connected("together", None).build(TASK)
+    assert body["logprobs"] == 20
+    assert body["logprobs"] is not True
+    assert "top_logprobs" not in body
+
+
+@both
+def test_a_smaller_number_for_together_is_taken_over(shell):
+    bodies = []
+
+    def handler(request):
+        bodies.append(json.loads(request.content))
+        if bodies[-1]["logprobs"] > 5:
+            return refused(400, "logprobs must be at most 5", param="logprobs")
+        return httpx2.Response(200, json=payload("together/yes"))
+
+    assert shell(connected("together", handler)).decide("x", YesNo("q?")).is_yes()
+    assert [body["logprobs"] for body in bodies] == [20, 5]
+
+
+def test_what_vllm_and_deepseek_clamp_counts_as_nothing():
+    for name in ("vllm/yes", "deepseek/yes"):
+        answer = DecisionModel(answering(name)).decide("x", YesNo("q?"))
+        assert answer.probability == pytest.approx(0.938, abs=5e-3)
+        assert answer.missing == ()
