@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from yesno.flow import Flow, ask, ask_all, gather
     from yesno.messages import Message, ToolCall
     from yesno.providers.fake import FakeProvider
+    from yesno.providers.recording import RecordingProvider, ReplayProvider
     from yesno.questions import (
         Attempt,
         Choice,
@@ -60,6 +61,7 @@ _ROOMS = {
     "flow": ("Flow", "ask", "ask_all", "gather"),
     "messages": ("Message", "ToolCall"),
     "providers.fake": ("FakeProvider",),
+    "providers.recording": ("RecordingProvider", "ReplayProvider"),
     "questions": (
         "Attempt",
         "Choice",
@@ -99,8 +101,10 @@ __all__ = [
     "Parameters",
     "ProviderError",
     "QuestionError",
+    "RecordingProvider",
     "Refusal",
     "Refused",
+    "ReplayProvider",
     "RetryPolicy",
     "Scale",
     "ScaleAnswer",

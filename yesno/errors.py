@@ -15,7 +15,8 @@ YesnoError
     ├── ProviderRejected     another 4xx: the same request fails again
     ├── UnreadableReply      a success status, but not the documented shape
     ├── InvalidResponse      an answer does not fit its question
-    └── AsyncUnsupported     the provider has no asynchronous form
+    ├── AsyncUnsupported     the provider has no asynchronous form
+    └── NotRecorded          a recording is played back, and the request is not in it
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ __all__ = [
     "ModelFileError",
     "NoAnswer",
     "NoProbabilities",
+    "NotRecorded",
     "ProviderError",
     "ProviderRejected",
     "ProviderUnavailable",
@@ -145,3 +147,7 @@ class InvalidResponse(ProviderError):
 
 class AsyncUnsupported(ProviderError):
     """The provider has no asynchronous form; use `DecisionModel`."""
+
+
+class NotRecorded(ProviderError):
+    """A recording is played back, and the request is not in it."""

@@ -105,6 +105,10 @@ class OpenAISDK(Provider):
             )
         return error if isinstance(error, ProviderError) else None
 
+    def secrets(self) -> tuple[str, ...]:
+        """Return the key."""
+        return () if self._api_key == NO_KEY else (self._api_key,)
+
     def close(self) -> None:
         """Close the connections of the synchronous side."""
         if "_client" in self.__dict__:

@@ -92,6 +92,10 @@ class Provider:
             f"provider {self.name!r} has no asynchronous form; use DecisionModel", provider=self.name
         )
 
+    def secrets(self) -> tuple[str, ...]:
+        """Return what must never be written anywhere, such as a key; a recorder masks it."""
+        return ()
+
     def close(self) -> None:
         """Release connections and processes; calling it twice is fine."""
 
