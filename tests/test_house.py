@@ -142,6 +142,9 @@ def test_registry_files_and_contract_tests_agree():
         assert getattr(import_module(module), attribute).name == name
     for path in (ROOT / "tests" / "providers").glob("test_*.py"):
         import_module(f"tests.providers.{path.stem}")
+    contract = (ROOT / ".importlinter").read_text(encoding="utf-8").partition(":providers]")[2]
+    apart = re.findall(r"^    (yesno\.providers\.\w+)$", contract.partition("[")[0], re.MULTILINE)
+    assert apart == sorted({target.partition(":")[0] for target in PROVIDERS.values()})
     tested = set()
     waiting = [ProviderContract]
     while waiting:

@@ -1,3 +1,5 @@
+import asyncio
+
 import httpx2
 import pytest
 
@@ -112,6 +114,21 @@ def test_a_key_is_taken_from_the_environment_and_an_argument_wins(monkeypatch):
         provider = load_provider("openai:gpt-5.4-mini", **options, **clients(handler))
         provider.send(provider.build(TASK))
     assert seen == ["Bearer from-environment", "Bearer from-argument"]
+
+
+def test_openai_is_told_the_organization_and_project(monkeypatch):
+    seen = []
+
+    def handler(request):
+        seen.append((request.headers["openai-organization"], request.headers["openai-project"]))
+        return httpx2.Response(200, json=payload("openai/yes"))
+
+    monkeypatch.setenv("OPENAI_ORG_ID", "org")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "project")
+    provider = OpenAIChat("gpt-5.4-mini", api_key=KEY, **clients(handler))
+    provider.send(provider.build(TASK))
+    asyncio.run(provider.asend(provider.build(TASK)))
+    assert seen == [("org", "project")] * 2
 
 
 def test_a_missing_model_is_asked_for():

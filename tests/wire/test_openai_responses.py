@@ -136,7 +136,12 @@ def test_what_is_refused_is_left_out():
         ("Invalid 'max_output_tokens': too small", None, "max_output_tokens"),
         ("message.output_text.logprobs are not available", None, "logprobs"),
         ("log probabilities are not supported", None, "logprobs"),
+        ("Unsupported parameter: 'include'", None, "logprobs"),
         ("the input is too long", "input", None),
+        ("your input must include a temperature", "input", None),
+        ("your input must include a user message", None, None),
+        ("temperature is not supported with this reasoning model", None, "temperature"),
+        ("this reasoning model is overloaded", None, None),
         ("no", None, None),
     ],
 )

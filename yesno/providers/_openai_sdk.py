@@ -11,7 +11,7 @@ import re
 import threading
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 from yesno.errors import ProviderError, ProviderRejected, ProviderUnavailable, UnreadableReply
 from yesno.providers._openai_errors import details, quotes, retry_after
@@ -32,6 +32,8 @@ QUOTED = "(the server's message quotes the prompt and is left out)"
 _OPTIONS: Any = {"idempotency_key": "unused"}
 """The SDK would draw 16 random bytes per request for a header that it does not send (openai 3.57.0)."""
 
+_Client = TypeVar("_Client", "openai.OpenAI", "openai.AsyncOpenAI")
+
 
 @dataclass(frozen=True, slots=True)
 class _AsyncSide:
@@ -50,6 +52,8 @@ class OpenAISDK(Provider):
     """The route below the base address."""
     parameters: ClassVar[tuple[str, ...]]
     """Names of request fields that an error may be about."""
+    openai_account: ClassVar[bool] = False
+    """Whether the host is OpenAI, which may be told the caller's organization, project and headers for it."""
 
     def __init__(
         self,
@@ -136,8 +140,10 @@ class OpenAISDK(Provider):
     def _client(self) -> openai.OpenAI:
         import openai
 
-        return openai.OpenAI(
-            api_key=self._api_key, base_url=self._base_url, max_retries=0, http_client=self._http_client
+        return self._own(
+            openai.OpenAI(
+                api_key=self._api_key, base_url=self._base_url, max_retries=0, http_client=self._http_client
+            )
         )
 
     def _async_side(self) -> _AsyncSide:
@@ -149,11 +155,13 @@ class OpenAISDK(Provider):
 
         from yesno.providers._aio import AioPoster
 
-        client = openai.AsyncOpenAI(
-            api_key=self._api_key,
-            base_url=self._base_url,
-            max_retries=0,
-            http_client=self._async_http_client,
+        client = self._own(
+            openai.AsyncOpenAI(
+                api_key=self._api_key,
+                base_url=self._base_url,
+                max_retries=0,
+                http_client=self._async_http_client,
+            )
         )
         side = _AsyncSide(
             loop, client, AioPoster(client, self.path) if self._async_http_client is None else None
@@ -162,6 +170,17 @@ class OpenAISDK(Provider):
             self._async_sides = {k: v for k, v in self._async_sides.items() if not v.loop.is_closed()}
             self._async_sides[id(loop)] = side
         return side
+
+    def _own(self, client: _Client) -> _Client:
+        """Take out what the SDK found in OpenAI's variables, where the host is another one.
+
+        `OPENAI_ORG_ID`, `OPENAI_PROJECT_ID` and `OPENAI_CUSTOM_HEADERS` become headers of every client
+        (openai 3.57.0, `lib/_client_auth.py`; 2026-11).
+        """
+        if not self.openai_account:
+            client.organization = client.project = None
+            client._custom_headers = {}
+        return client
 
     def _json(self, status: int, content: bytes) -> Payload:
         try:

@@ -31,6 +31,7 @@ class OpenAIChat(ChatSDK):
     """
 
     name: ClassVar[str] = "openai"
+    openai_account: ClassVar[bool] = True
 
     def __init__(
         self,

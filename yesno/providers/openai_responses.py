@@ -48,6 +48,7 @@ class OpenAIResponses(OpenAISDK):
     """
 
     name: ClassVar[str] = "openai-responses"
+    openai_account: ClassVar[bool] = True
     path: ClassVar[str] = "/responses"
     parameters: ClassVar[tuple[str, ...]] = PARAMETERS
 
@@ -114,7 +115,11 @@ class OpenAIResponses(OpenAISDK):
 
     def adapt(self, payload: Payload, error: ProviderError) -> Payload | None:
         """Change or drop what a 400 names, and remember it for this provider object."""
-        if not isinstance(error, ProviderRejected) or error.status not in (400, 422):
+        if (
+            not isinstance(error, ProviderRejected)
+            or error.status not in (400, 422)
+            or error.param not in payload
+        ):
             return None
         match error.param:
             case "top_logprobs":
@@ -129,7 +134,7 @@ class OpenAIResponses(OpenAISDK):
                     return None
                 self.profile = replace(self.profile, min_tokens=least)
                 return {**payload, error.param: least}
-            case "temperature" | "reasoning" if error.param in payload:
+            case "temperature" | "reasoning":
                 self.profile = replace(self.profile, refuses=self.profile.refuses | {error.param})
                 return without(payload, error.param)
             case _:

@@ -23,6 +23,11 @@ _INCOMPLETE: Mapping[str, Finish] = {"max_output_tokens": "length", "content_fil
 _LEAST = re.compile(
     r"(?:>=|greater than or equal to|at least|minimum(?: value)?(?: of|:| is)?)\s*(\d+)", re.I
 )
+_NAMES = re.compile(
+    r"""(?<=['"`])(?:include|reasoning)\b|reasoning\.effort|reasoning_effort|top_logprobs|max_output_tokens"""
+    rf"|temperature|{re.escape(LOGPROBS)}"
+)
+"""Fields as an error message names them; two are common words too and count in quotes only."""
 _NO_CALL = {"message", "reasoning", "compaction"}
 """Items that do not stand in place of an answer."""
 
@@ -120,19 +125,26 @@ def _text(text: Any) -> str:  # noqa: ANN401 - JSON
 
 
 def named_field(message: str, param: str | None) -> str | None:
-    """Return the request field that an error is about, by its `param` or its words.
+    """Return the request field that an error is about, by its `param`, or without one by its words.
 
     `include` holds nothing but the wish for log-probabilities, so an error about it is one about them.
     """
-    for given in (param or "").removeprefix("body."), *re.findall(r"[a-z_]+", message):
-        name = re.split(r"[.\[]", given)[0]
-        if name == "include":
-            return "logprobs"
-        if name in PARAMETERS:
-            return name
-        if name == "reasoning_effort":
-            return "reasoning"
+    if param:
+        return _field(param.removeprefix("body."))
+    for name in _NAMES.findall(message):
+        found = _field(name)
+        if found is not None:
+            return found
     return "logprobs" if re.search(r"\blog[- ]?prob(?:abilitie)?s\b", message, re.IGNORECASE) else None
+
+
+def _field(name: str) -> str | None:
+    first = re.split(r"[.\[]", name)[0]
+    if first == "include" or name == LOGPROBS:
+        return "logprobs"
+    if first == "reasoning_effort":
+        return "reasoning"
+    return first if first in PARAMETERS else None
 
 
 def least_cap(message: str, asked: int) -> int | None:
