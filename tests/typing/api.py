@@ -19,7 +19,9 @@ from yesno import (
     LoggingListener,
     Message,
     Parameters,
+    RecordingProvider,
     Refusal,
+    ReplayProvider,
     RetryPolicy,
     Scale,
     ScaleAnswer,
@@ -135,6 +137,12 @@ def read(response: DecisionResponse) -> None:
     assert_type(response.outcome("q"), Outcome)
     assert_type(response.model, str | None)
     assert_type(response.is_refused("q"), bool)
+
+
+def recorded(path: Path) -> None:
+    recorder = RecordingProvider(FakeProvider(), path)
+    assert_type(DecisionModel(recorder).decide("x", SPAM), YesNoAnswer)
+    assert_type(DecisionModel(ReplayProvider(path, like=recorder)).decide("x", SPAM), YesNoAnswer)
 
 
 def wrong(model: DecisionModel, response: DecisionResponse) -> Any:

@@ -1,4 +1,8 @@
-"""What every host that speaks OpenAI's Chat Completions at an address of its own has in common."""
+"""What every host that speaks OpenAI's Chat Completions at an address of its own has in common.
+
+Addresses and key variables are those of the vendors' documentation, or where that was not at hand of pydantic-ai's
+`providers/*.py` (2026-11).
+"""
 
 from __future__ import annotations
 

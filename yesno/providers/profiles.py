@@ -86,8 +86,8 @@ def _like_openai(source: str, **facts: Any) -> tuple[tuple[str, Profile], ...]:
     )
 
 
-def _host(source: str, **facts: Any) -> tuple[tuple[str, Profile], ...]:
-    return (("", Profile(source=source, date="2026-11", **facts)),)
+def _host(source: str, *, prefix: str = "", **facts: Any) -> tuple[tuple[str, Profile], ...]:
+    return ((prefix, Profile(source=source, date="2026-11", **facts)),)
 
 
 PROFILES: dict[str, tuple[tuple[str, Profile], ...]] = {
@@ -133,7 +133,7 @@ PROFILES: dict[str, tuple[tuple[str, Profile], ...]] = {
     ),
     "openrouter": _host(
         "https://openrouter.ai/docs/features/provider-routing.md; hosts that cannot leave log-probabilities out: "
-        "SillyTavern issue 5804; hosts differ in scaling by temperature: standardcompletions/rfcs issue 11",
+        "SillyTavern/SillyTavern issue 5804; hosts differ in scaling by temperature: standardcompletions/rfcs issue 11",
         extra=FrozenDict({"provider": {"require_parameters": True}}),
     ),
     "together": _host(
@@ -147,16 +147,13 @@ PROFILES: dict[str, tuple[tuple[str, Profile], ...]] = {
     ),
     "xai": (
         *_host(
-            "xai-sdk chat.py: at most 8; none from reasoning models",
-            top_logprobs=8,
+            "xai-sdk chat.py: at most 8; Vertex AI's page on Grok: none from reasoning models", top_logprobs=8
         ),
-        *(
-            ("grok-4.3", row)
-            for _, row in _host(
-                "xai-sdk chat.py: at most 8; grok-4.3 takes the effort none (xAI's documentation)",
-                top_logprobs=8,
-                effort="none",
-            )
+        *_host(
+            "xai-sdk chat.py: at most 8; grok-4.3 takes the effort none (its documentation)",
+            prefix="grok-4.3",
+            top_logprobs=8,
+            effort="none",
         ),
     ),
 }
