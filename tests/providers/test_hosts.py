@@ -1,6 +1,8 @@
 """Hosts that speak OpenAI's Chat Completions: each is a name, an address, a key variable and rows of facts."""
 
+import copy
 import json
+from dataclasses import replace
 
 import httpx2
 import pytest
@@ -9,7 +11,7 @@ from tests.engine.support import both, refused
 from tests.providers.contract import KEY, TASK, HttpProviderContract, ProviderContract, payload, record
 from tests.providers.test_openai_chat import clients
 from yesno import Choice, DecisionModel, YesNo
-from yesno.errors import ConfigError, ProviderRejected, UndecidedError
+from yesno.errors import ConfigError, ProviderRejected
 from yesno.evidence import Completion
 from yesno.providers import PROVIDERS, load_provider
 from yesno.providers._host import Host
@@ -74,13 +76,24 @@ class SilentHostContract(HostContract):
         reply = provider.parse(TASK, provider.send(provider.build(TASK)))
         assert isinstance(reply.evidence, Completion)
         assert read(reply.evidence, yes_no_labels()) == Unread("no_logprobs")
-        assert provider.profile.strategies == ()
+        assert provider.profile.strategies == ("sampled",)
 
-    def test_its_answers_are_undecided(self):
-        with pytest.raises(UndecidedError) as info:
-            DecisionModel(self.make(payload(self.recorded))).decide("x", YesNo("q?"))
-        outcome = info.value.outcome
-        assert (outcome.reason, outcome.low, outcome.high) == ("no_logprobs", None, None)
+    def test_it_is_sampled_and_never_asked_for_log_probabilities(self):
+        bodies = []
+
+        def handler(request):
+            bodies.append(json.loads(request.content))
+            body = copy.deepcopy(payload(self.recorded))
+            body["choices"][0]["message"]["content"] = '{"answer": "yes", "confidence": 90}'
+            return httpx2.Response(200, json=body)
+
+        answer = DecisionModel(self.connect(handler)).decide("x", YesNo("q?"))
+        assert (answer.method, answer.is_yes()) == ("sampled", True)
+        assert not any("logprobs" in body for body in bodies)
+
+    def test_a_caller_who_wants_log_probabilities_is_told(self):
+        with pytest.raises(ConfigError, match="logprobs"):
+            DecisionModel(self.make(payload(self.recorded)), strategy="logprobs")
 
 
 class TestAzure(HostContract):
@@ -245,7 +258,9 @@ def test_each_other_request_on_file_is_what_is_sent_today(name):
     ],
 )
 def test_without_logprobs_there_is_no_number(shell, name, reason):
-    outcome = shell(answering(name)).decide("x", {"q": YesNo("q?")}).outcome("q")
+    provider = answering(name)
+    provider.profile = replace(provider.profile, strategies=("logprobs",))
+    outcome = shell(provider).decide("x", {"q": YesNo("q?")}).outcome("q")
     assert (outcome.reason, outcome.low, outcome.high) == (reason, None, None)
 
 
@@ -287,6 +302,7 @@ def test_more_options_than_a_host_lists_are_asked_in_groups():
     DecisionModel(connected("xai", handler)).decide(
         "x", {"q": Choice("Which?", [f"option-{n}-" for n in range(12)])}
     )
+    bodies = [body for body in bodies if "top_logprobs" in body]
     shown = [sum(f"option-{n}-" in body["messages"][-1]["content"] for n in range(12)) for body in bodies]
     assert shown[:2] == [6, 6]
 
@@ -312,6 +328,29 @@ def test_openrouter_leaves_out_a_temperature_that_no_host_takes(shell):
     assert model.decide("x", YesNo("q?")).is_yes()
     assert model.decide("y", YesNo("q?")).is_yes()
     assert ["temperature" in body for body in bodies] == [True, False, False]
+
+
+@both
+def test_openrouter_samples_where_no_host_has_logprobs_nor_forms(shell):
+    bodies = []
+
+    def handler(request):
+        bodies.append(json.loads(request.content))
+        if {"temperature", "logprobs", "response_format"} & set(bodies[-1]):
+            return httpx2.Response(404, json=payload("openrouter/no_host_404"))
+        body = copy.deepcopy(payload("openrouter/omitted"))
+        body["choices"][0]["message"]["content"] = '{"answer": "yes", "confidence": 90}'
+        return httpx2.Response(200, json=body)
+
+    answer = shell(connected("openrouter", handler), concurrency=1).decide("x", YesNo("q?"))
+    assert (answer.method, answer.is_yes()) == ("sampled", True)
+    assert all(body["provider"] == {"require_parameters": True} for body in bodies)
+
+
+def test_openrouter_without_any_host_is_a_rejection():
+    handler = lambda _: httpx2.Response(404, json=payload("openrouter/no_host_404"))  # noqa: E731
+    with pytest.raises(ProviderRejected, match="takes what is sent"):
+        DecisionModel(connected("openrouter", handler)).decide("x", YesNo("q?"))
 
 
 @both

@@ -1,4 +1,6 @@
+import copy
 import json
+from dataclasses import replace
 
 import httpx2
 import pytest
@@ -98,14 +100,14 @@ def test_what_was_declined_is_a_refusal(shell, name, reason):
     ],
 )
 def test_without_logprobs_there_is_no_number(shell, name, reason):
-    outcome = shell(answering(name)).decide("x", {"q": YesNo("q?")}).outcome("q")
+    outcome = shell(answering(name), strategy="logprobs").decide("x", {"q": YesNo("q?")}).outcome("q")
     assert (outcome.reason, outcome.low, outcome.high) == (reason, None, None)
 
 
 @both
 def test_a_reply_that_thought_too_long_is_asked_for_with_more_room(shell):
     server = Server(httpx2.Response(200, json=payload("openai_responses/length")))
-    outcome = shell(connected(server)).decide("x", {"q": YesNo("q?")}).outcome("q")
+    outcome = shell(connected(server), strategy="logprobs").decide("x", {"q": YesNo("q?")}).outcome("q")
     assert outcome.reason == "truncated"
     assert [body["max_output_tokens"] for body in server.bodies] == [16, 2048]
 
@@ -184,8 +186,37 @@ def test_another_complaint_is_final(shell, reply):
 
 def test_a_limit_without_a_number_means_no_logprobs():
     server = Server(refused(400, "top_logprobs is not allowed", param="top_logprobs"))
-    outcome = DecisionModel(connected(server)).decide("x", {"q": YesNo("q?")}).outcome("q")
+    outcome = (
+        DecisionModel(connected(server), strategy="logprobs").decide("x", {"q": YesNo("q?")}).outcome("q")
+    )
     assert outcome.reason == "logprobs_unsupported"
+
+
+@both
+def test_a_model_without_logprobs_is_sampled_in_the_form_of_a_schema(shell):
+    bodies = []
+
+    def handler(request):
+        bodies.append(json.loads(request.content))
+        if "include" in bodies[-1]:
+            return httpx2.Response(400, json=payload("openai_responses/include_400"))
+        body = copy.deepcopy(payload("openai_responses/no_logprobs"))
+        body["output"][0]["content"][0]["text"] = '{"answer": "yes", "confidence": 90}'
+        return httpx2.Response(200, json=body)
+
+    answer = shell(connected(handler)).decide("x", YesNo("q?"))
+    assert (answer.method, answer.is_yes(), answer.samples) == ("sampled", True, 5)
+    form = bodies[-1]["text"]["format"]
+    assert (form["type"], form["strict"], form["schema"]["type"]) == ("json_schema", True, "object")
+    assert (bodies[-1]["store"], bodies[-1]["temperature"]) == (False, 1.0)
+
+
+@pytest.mark.parametrize(("structured", "form"), [("json_object", {"type": "json_object"}), ("none", None)])
+def test_another_form_of_json_is_a_fact_of_the_profile(structured, form):
+    provider = connected(None)
+    provider.profile = replace(provider.profile, structured=structured)
+    body = provider.build(PromptTask(TASK.turns, "m", 64, schema={"type": "object"}))
+    assert body.get("text", {}).get("format") == form
 
 
 def test_a_missing_key_or_model_is_named_and_a_rejected_key_too():

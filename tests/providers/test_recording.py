@@ -383,3 +383,14 @@ def test_an_openai_recording_is_played_with_its_own_wire(path):
         real = load_provider(f"{name}:gpt-5.4-mini", api_key=KEY, **clients(handler))
         first = DecisionModel(RecordingProvider(real, file)).decide("x", YesNo("q?"))
         assert DecisionModel(ReplayProvider(file)).decide("x", YesNo("q?")) == first
+
+
+@both
+def test_samples_of_one_prompt_are_played_back_each_in_its_turn(shell, path):
+    says = ['{"answer": "yes", "confidence": 90}', '{"answer": "no", "confidence": 60}']
+    script = [{says[number % 3 == 2]: 1.0} for number in range(15)]
+    fake = FakeProvider(script, strategies=("sampled",))
+    first = shell(RecordingProvider(fake, path)).decide("x", YesNo("q?"))
+    assert first.method == "sampled"
+    assert 0.5 < first.probability < 0.9
+    assert shell(ReplayProvider(path)).decide("x", YesNo("q?")) == first

@@ -10,7 +10,7 @@ __all__ = ["Groq"]
 
 
 class Groq(Host):
-    """Models hosted by Groq, none of which is known to give log-probabilities: answers are `Undecided`."""
+    """Models hosted by Groq, none of which is known to give log-probabilities: answers are sampled."""
 
     name: ClassVar[str] = "groq"
     title: ClassVar[str] = "Groq"

@@ -10,7 +10,7 @@ __all__ = ["LMStudio"]
 
 
 class LMStudio(Host):
-    """LM Studio, by default on this machine. Its chat route is not known to give log-probabilities: answers are `Undecided`."""
+    """LM Studio, by default on this machine. Its chat route is not known to give log-probabilities: answers are sampled."""
 
     name: ClassVar[str] = "lmstudio"
     title: ClassVar[str] = "LM Studio"

@@ -10,7 +10,7 @@ __all__ = ["Mistral"]
 
 
 class Mistral(Host):
-    """Models hosted by Mistral, none of which is known to give log-probabilities: answers are `Undecided`."""
+    """Models hosted by Mistral, none of which is known to give log-probabilities: answers are sampled."""
 
     name: ClassVar[str] = "mistral"
     title: ClassVar[str] = "Mistral"

@@ -16,6 +16,7 @@ from yesno.wire.openai_chat import allowed_top_logprobs, without
 from yesno.wire.openai_responses import (
     PARAMETERS,
     completion_from_items,
+    json_responses_body,
     least_cap,
     named_field,
     responses_body,
@@ -80,6 +81,16 @@ class OpenAIResponses(OpenAISDK):
         if not isinstance(task, PromptTask):
             raise NotImplementedError("the Responses API has no decision endpoint")
         profile = self.profile
+        if task.schema is not None:
+            return json_responses_body(
+                [(turn.role, turn.content) for turn in task.turns],
+                model=task.model_name,
+                cap=max(task.max_tokens, profile.min_tokens),
+                schema=task.schema,
+                structured=profile.structured,
+                effort=profile.effort,
+                refuses=profile.refuses,
+            )
         return responses_body(
             [(turn.role, turn.content) for turn in task.turns],
             model=task.model_name,
@@ -134,7 +145,7 @@ class OpenAIResponses(OpenAISDK):
                     return None
                 self.profile = replace(self.profile, min_tokens=least)
                 return {**payload, error.param: least}
-            case "temperature" | "reasoning":
+            case "temperature" | "reasoning" | "text":
                 self.profile = replace(self.profile, refuses=self.profile.refuses | {error.param})
                 return without(payload, error.param)
             case _:

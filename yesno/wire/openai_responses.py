@@ -12,19 +12,27 @@ from typing import Any
 from yesno.evidence import Completion, Finish, Position
 from yesno.wire.completion import chat_position
 
-__all__ = ["LOGPROBS", "PARAMETERS", "completion_from_items", "least_cap", "named_field", "responses_body"]
+__all__ = [
+    "LOGPROBS",
+    "PARAMETERS",
+    "completion_from_items",
+    "json_responses_body",
+    "least_cap",
+    "named_field",
+    "responses_body",
+]
 
 LOGPROBS = "message.output_text.logprobs"
 """The entry of `include` without which no log-probabilities come back."""
 
-PARAMETERS = ("top_logprobs", "max_output_tokens", "temperature", "reasoning", "include", "logprobs")
+PARAMETERS = ("top_logprobs", "max_output_tokens", "temperature", "reasoning", "include", "logprobs", "text")
 
 _INCOMPLETE: Mapping[str, Finish] = {"max_output_tokens": "length", "content_filter": "content_filter"}
 _LEAST = re.compile(
     r"(?:>=|greater than or equal to|at least|minimum(?: value)?(?: of|:| is)?)\s*(\d+)", re.I
 )
 _NAMES = re.compile(
-    r"""(?<=['"`])(?:include|reasoning)\b|reasoning\.effort|reasoning_effort|top_logprobs|max_output_tokens"""
+    r"""(?<=['"`])(?:include|reasoning|text\.format)\b|reasoning\.effort|reasoning_effort|top_logprobs|max_output_tokens"""
     rf"|temperature|{re.escape(LOGPROBS)}"
 )
 """Fields as an error message names them; two are common words too and count in quotes only."""
@@ -46,13 +54,46 @@ def responses_body(
 
     Fields named in `refuses` are left out.
     """
+    wanted = {"temperature": temperature, "include": [LOGPROBS], "top_logprobs": top_logprobs}
+    return _body(turns, model, cap, wanted, effort, refuses)
+
+
+def json_responses_body(
+    turns: Sequence[tuple[str, str]],
+    *,
+    model: str,
+    cap: int,
+    schema: Mapping[str, Any],
+    structured: str,
+    effort: str | None = None,
+    refuses: frozenset[str] = frozenset(),
+) -> dict[str, Any]:
+    """Return the body that asks for one sampled JSON answer, at the temperature that the model was trained for.
+
+    `structured` is `"json_schema"`, `"json_object"` or `"none"`; fields named in `refuses` are left out.
+    """
+    wanted: dict[str, Any] = {"temperature": 1.0}
+    if structured == "json_schema":
+        named = {"type": "json_schema", "name": "decision", "strict": True, "schema": schema}
+        wanted["text"] = {"format": named}
+    elif structured == "json_object":
+        wanted["text"] = {"format": {"type": "json_object"}}
+    return _body(turns, model, cap, wanted, effort, refuses)
+
+
+def _body(
+    turns: Sequence[tuple[str, str]],
+    model: str,
+    cap: int,
+    wanted: Mapping[str, Any],
+    effort: str | None,
+    refuses: frozenset[str],
+) -> dict[str, Any]:
     body: dict[str, Any] = {
         "model": model,
         "input": [{"role": role, "content": content} for role, content in turns],
         "max_output_tokens": cap,
-        "temperature": temperature,
-        "include": [LOGPROBS],
-        "top_logprobs": top_logprobs,
+        **wanted,
         "store": False,
     }
     if effort is not None:
