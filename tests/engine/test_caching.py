@@ -259,3 +259,14 @@ def test_nothing_of_a_prompt_or_a_key_is_in_the_file(tmp_path):
     assert b"logprobs" in stored
     assert not any(word in stored for word in (b"secret", b"hidden", b"sk-very"))
     assert sqlite3.connect(path).execute("SELECT count(*) FROM replies").fetchone() == (1,)
+
+
+@both
+def test_the_samples_of_a_decision_are_all_sent_and_none_is_kept(shell):
+    message = {"role": "assistant", "content": '{"answer": "Yes", "confidence": 90}'}
+    reply = {"model": "m", "choices": [{"index": 0, "finish_reason": "stop", "message": message}]}
+    cache, server = Memory(), Server(reply)
+    response = shell(compatible(server), cache=cache, strategy="sampled").decide("x", {"q": Q})
+    assert response.yes_no("q").method == "sampled"
+    assert response.usage.requests == len(server.bodies) >= 5
+    assert (cache.asked, cache.kept) == ([], {})
