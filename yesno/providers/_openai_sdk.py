@@ -79,6 +79,11 @@ class OpenAISDK(Provider):
         self._async_sides: dict[int, _AsyncSide] = {}
         self._lock = threading.Lock()
 
+    @property
+    def address(self) -> str | None:
+        """The server's address, when it is not the vendor's own."""
+        return None if self._base_url is None else self._place
+
     def build(self, task: Task) -> Payload:
         """Return the Chat Completions body for a prompt."""
         if not isinstance(task, PromptTask):
