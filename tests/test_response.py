@@ -68,3 +68,20 @@ def test_usages_add_up():
     total = Usage(10, 2, 5, 1) + Usage(7, 1, 0, 2)
     assert total == Usage(17, 3, 5, 3)
     assert sum([total], Usage()) == total
+
+
+@pytest.mark.parametrize(
+    ("parts", "cost"),
+    [
+        ([], 0.0),
+        ([Usage(cache_hits=2)], 0.0),
+        ([Usage(10, requests=1)], None),
+        ([Usage(10, requests=1, cost_usd=0.5), Usage(10, requests=1, cost_usd=0.25)], 0.75),
+        ([Usage(10, requests=1, cost_usd=0.5), Usage()], 0.5),
+        ([Usage(10, requests=1, cost_usd=0.5), Usage(10, requests=1)], None),
+    ],
+    ids=["nothing", "hits", "unknown", "known", "and_nothing", "and_unknown"],
+)
+def test_a_cost_is_known_when_all_its_parts_are(parts, cost):
+    assert sum(parts, Usage()).cost_usd == cost
+    assert sum(reversed(parts), Usage()).cost_usd == cost

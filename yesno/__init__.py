@@ -5,11 +5,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from yesno.engine.aio import AsyncDecisionModel
+    from yesno.engine.budget import Budget
     from yesno.engine.listeners import Call, Listener, LoggingListener, UsageListener
+    from yesno.engine.redis_cache import RedisCache
     from yesno.engine.retry import RetryPolicy
+    from yesno.engine.sqlite_cache import SqliteCache
     from yesno.engine.sync import DecisionModel
     from yesno.errors import (
         AnswerError,
+        BudgetExceeded,
         ConfigError,
         DeadlineExceeded,
         NoAnswer,
@@ -43,11 +47,15 @@ __version__ = "0.1.0"
 
 _ROOMS = {
     "engine.aio": ("AsyncDecisionModel",),
+    "engine.budget": ("Budget",),
     "engine.listeners": ("Call", "Listener", "LoggingListener", "UsageListener"),
+    "engine.redis_cache": ("RedisCache",),
     "engine.retry": ("RetryPolicy",),
+    "engine.sqlite_cache": ("SqliteCache",),
     "engine.sync": ("DecisionModel",),
     "errors": (
         "AnswerError",
+        "BudgetExceeded",
         "ConfigError",
         "DeadlineExceeded",
         "NoAnswer",
@@ -83,6 +91,8 @@ __all__ = [
     "AnswerError",
     "AsyncDecisionModel",
     "Attempt",
+    "Budget",
+    "BudgetExceeded",
     "Call",
     "Choice",
     "ChoiceAnswer",
@@ -102,12 +112,14 @@ __all__ = [
     "ProviderError",
     "QuestionError",
     "RecordingProvider",
+    "RedisCache",
     "Refusal",
     "Refused",
     "ReplayProvider",
     "RetryPolicy",
     "Scale",
     "ScaleAnswer",
+    "SqliteCache",
     "TemplateSet",
     "ToolCall",
     "Undecided",

@@ -10,6 +10,7 @@ YesnoError
 │   ├── Refused              the provider declined it
 │   └── UndecidedError       the reply does not carry enough evidence
 ├── DeadlineExceeded         the decision took longer than `timeout_s`
+├── BudgetExceeded           a request was not sent because it could exceed a `Budget`
 └── ProviderError            the other side failed, or said nonsense
     ├── ProviderUnavailable  timeout, 408, 409, 429, 5xx or no connection; `retryable` is True
     ├── ProviderRejected     another 4xx: the same request fails again
@@ -26,6 +27,7 @@ from typing import Any
 __all__ = [
     "AnswerError",
     "AsyncUnsupported",
+    "BudgetExceeded",
     "ConfigError",
     "DeadlineExceeded",
     "InvalidResponse",
@@ -99,10 +101,24 @@ class DeadlineExceeded(YesnoError, TimeoutError):
     """The decision, retries included, took longer than `timeout_s` seconds."""
 
 
+class BudgetExceeded(YesnoError):
+    """A request was not sent, because with it a `Budget` could be exceeded.
+
+    `limit` says which (`"usd"`, `"requests"` or `"tokens"`), `spent` what was spent of it.
+    """
+
+    def __init__(self, message: str, *, limit: str | None = None, spent: float | None = None) -> None:
+        super().__init__(message)
+        self.limit = limit
+        self.spent = spent
+
+
 class ProviderError(YesnoError):
     """A provider call did not yield an answer."""
 
     retryable: bool = False
+    shared: bool = False
+    """It came to an equal request that was under way; the one that raises it was not sent."""
 
     def __init__(
         self,

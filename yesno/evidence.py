@@ -84,16 +84,28 @@ class Usage:
     cached_tokens: int = 0
     """Part of `input_tokens` that a prompt cache served."""
     requests: int = 0
-    """Requests that were answered, one with a 400 about a parameter among them; failed tries are not counted."""
+    """Requests that were answered, one with a 400 about a parameter among them; failed tries are not counted.
+    One that served several equal questions at once is counted where it was sent."""
+    cache_hits: int = 0
+    """Replies that came from a cache: no request and no tokens."""
+    cost_usd: float | None = None
+    """Price of the tokens in US dollars; None when any part of it is unknown, 0 when nothing was sent."""
     reasoning_tokens: int = 0
     """Part of `output_tokens` that was spent on thinking, where the host says so."""
 
+    def __post_init__(self) -> None:
+        if self.cost_usd is None and not (self.requests or self.input_tokens or self.output_tokens):
+            object.__setattr__(self, "cost_usd", 0.0)
+
     def __add__(self, other: Usage) -> Usage:
+        known = self.cost_usd is not None and other.cost_usd is not None
         return Usage(
             self.input_tokens + other.input_tokens,
             self.output_tokens + other.output_tokens,
             self.cached_tokens + other.cached_tokens,
             self.requests + other.requests,
+            self.cache_hits + other.cache_hits,
+            (self.cost_usd or 0.0) + (other.cost_usd or 0.0) if known else None,
             self.reasoning_tokens + other.reasoning_tokens,
         )
 

@@ -7,13 +7,14 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 
 import aiohttp
 import httpx2
 import openai
 
-from yesno import AsyncDecisionModel, DecisionModel, YesNo, YesNoAnswer
+from yesno import AsyncDecisionModel, DecisionModel, SqliteCache, YesNo, YesNoAnswer
 
 RAW = "openai SDK, create"
 YESNO = "yesno, async map"
@@ -66,10 +67,16 @@ def opened(server: Server, runner: asyncio.Runner) -> Iterator[dict[str, Run]]:
     }
     settings = {"base_url": server.base_url, "concurrency": server.concurrency}
     try:
-        with DecisionModel(_SPEC, **settings) as model:
+        with (
+            TemporaryDirectory() as folder,
+            SqliteCache(f"{folder}/replies.db") as cache,
+            DecisionModel(_SPEC, **settings) as model,
+            DecisionModel(_SPEC, cache=cache, **settings) as cached,
+        ):
             yield {
                 **runs,
                 "yesno, sync map": lambda work: _check(list(model.map(work.texts, _QUESTION))),
+                "yesno, from a cache": lambda work: _check([cached.decide(t, _QUESTION) for t in work.texts]),
             }
     finally:
         runner.run(held.aclose())

@@ -11,8 +11,8 @@ from yesno import Choice, Scale, YesNo
 __all__ = ["report"]
 
 Rows = dict[tuple[str, str, str], dict[str, Any]]
-HEAD = """| set | n | reader | log loss | Brier | AUROC | accuracy | undecided | label mass | s/decision |
-|---|---:|---|---:|---:|---:|---:|---:|---:|---:|"""
+HEAD = """| set | n | reader | log loss | Brier | AUROC | accuracy | undecided | label mass | requests | s |
+|---|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|"""
 
 
 def report(rows: Rows, names: list[str], split: str, limit: int, command: str, model: str) -> str:
@@ -30,7 +30,10 @@ def report(rows: Rows, names: list[str], split: str, limit: int, command: str, m
         yes_no = isinstance(items[0].question, YesNo)
         both = {r: [rows[name, item.id, r] for item in items] for r in ("naive", "yesno")}
         for reader, found in both.items():
-            lines.append(_line(name, len(items), reader, score(found, labels, sizes, yes_no=yes_no)))
+            requests = sum(row["requests"] for row in found) / len(found)
+            lines.append(
+                _line(name, len(items), reader, score(found, labels, sizes, yes_no=yes_no), requests)
+            )
         gap = log_losses(both["yesno"], labels, sizes) - log_losses(both["naive"], labels, sizes)
         low, high = paired_interval(gap, [item.group for item in items])
         verdict = "better" if high < 0 else "worse" if low > 0 else "no difference shown"
@@ -52,9 +55,9 @@ def _size(question: YesNo | Choice | Scale) -> int:
             return len(question.levels)
 
 
-def _line(name: str, n: int, reader: str, s: Scores) -> str:
+def _line(name: str, n: int, reader: str, s: Scores, requests: float) -> str:
     auroc = "–" if s.auroc is None else f"{s.auroc:.3f}"
     return (
         f"| {name} | {n} | {reader} | {s.log_loss:.3f} | {s.brier:.3f} | {auroc} | {s.accuracy:.3f} "
-        f"| {s.undecided:.3f} | {s.mass:.3f} | {s.seconds:.2f} |"
+        f"| {s.undecided:.3f} | {s.mass:.3f} | {requests:.2f} | {s.seconds:.2f} |"
     )

@@ -26,7 +26,7 @@ def test_usage_adds_up_over_decisions_and_models(shell):
     model, other = (shell(FakeProvider(), listeners=[meter]) for _ in range(2))
     model.decide("x", {"a": YesNo("q?"), "b": YesNo("q?")})
     other.decide("x", YesNo("q?"))
-    assert meter.total == Usage(requests=3, output_tokens=3)
+    assert meter.total == Usage(requests=3, output_tokens=3, cost_usd=0.0)
 
 
 def test_usage_is_counted_right_from_many_threads():

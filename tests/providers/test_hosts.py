@@ -58,6 +58,8 @@ class HostTests:
         assert seen[0].endswith("/chat/completions")
         assert seen[1] == "https://proxy.test/v1/chat/completions"
         assert "test" not in seen[0]
+        assert provider.address == "https://proxy.test/v1"
+        assert self.provider == "azure" or load_provider(f"{self.provider}:m", api_key=KEY).address is None
 
 
 class HostContract(HostTests, ProviderContract):

@@ -514,3 +514,10 @@ def test_the_folder_of_the_environment_is_used_unless_one_is_given(
         provider = LocalProvider("smollm2", folder=folder, download=False)
         with pytest.raises(ModelFileError, match=named):
             provider.send(provider.build(prompt(("user", "Hot?"))))
+
+
+def test_files_of_the_same_name_in_two_folders_are_told_apart(tmp_path):
+    one, other = (LocalProvider(str(tmp_path / folder / "m.gguf")) for folder in "ab")
+    assert one.model == other.model
+    assert one.address != other.address
+    assert LocalProvider("smollm2").address is None

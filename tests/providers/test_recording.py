@@ -357,6 +357,15 @@ def test_every_provider_is_played_back_without_its_key_or_address(name, path, mo
     player = ReplayProvider(path)
     assert (player.name, player.model, player.profile) == (name, real.model, real.profile)
     assert player.build(TASK) == real.build(TASK)
+    assert (player.address, player.merges) == (real.address, real.merges)
+
+
+def test_a_path_of_ones_own_is_not_written(path):
+    class Own(FakeProvider):
+        address = "somewhere/of/mine.gguf"
+
+    RecordingProvider(Own(), path)
+    assert "of/mine" not in path.read_text(encoding="utf-8")
 
 
 def test_learned_facts_and_closing_are_the_inner_providers(path):

@@ -6,6 +6,8 @@ from typing import Any, assert_type
 
 from yesno import (
     AsyncDecisionModel,
+    Budget,
+    BudgetExceeded,
     Call,
     Choice,
     ChoiceAnswer,
@@ -20,11 +22,13 @@ from yesno import (
     Message,
     Parameters,
     RecordingProvider,
+    RedisCache,
     Refusal,
     ReplayProvider,
     RetryPolicy,
     Scale,
     ScaleAnswer,
+    SqliteCache,
     TemplateSet,
     Undecided,
     Usage,
@@ -35,7 +39,9 @@ from yesno import (
     ask_all,
     gather,
 )
+from yesno.engine.caching import Cache
 from yesno.flow import outcome_of
+from yesno.providers.prices import Price
 from yesno.questions import Answer, Outcome, Question
 
 SPAM = YesNo("Is it spam?", yes_when="it sells", examples=[("buy now", True)])
@@ -81,6 +87,21 @@ def build() -> None:
     AsyncDecisionModel(
         FakeProvider({"q": YesNoAnswer(0.9)}, native=True), template=TemplateSet.load("default")
     )
+
+
+def spend(response: DecisionResponse, error: BudgetExceeded) -> None:
+    caches: list[Cache] = [
+        SqliteCache("c.db"),
+        SqliteCache(Path("c.db")),
+        RedisCache("redis://host", ttl_s=60),
+    ]
+    budget = Budget(usd=0.5, requests=10, tokens=1000)
+    DecisionModel(FakeProvider(), cache=caches[0], budget=budget, price=Price(0.1, 0.4, 0.01))
+    assert_type(budget.spent.usd, float | None)
+    assert_type(error.limit, str | None)
+    if response.usage is not None:
+        assert_type(response.usage.cost_usd, float | None)
+        assert_type(response.usage.cache_hits, int)
 
 
 def sync(model: DecisionModel, texts: Iterator[str]) -> None:

@@ -9,6 +9,7 @@ from functools import partial
 from types import TracebackType
 from typing import Any, Self, TypeVar, cast, overload
 
+from yesno.engine.aio_flights import AsyncFlights
 from yesno.engine.core import SINGLE, Core, Spent, requests_of
 from yesno.errors import DeadlineExceeded, YesnoError
 from yesno.evidence import Reply
@@ -36,6 +37,7 @@ class AsyncDecisionModel(Core):
     def __init__(self, model: str | Provider | None = None, **settings: Any) -> None:
         super().__init__(model, **settings)
         self._gates: tuple[asyncio.AbstractEventLoop, asyncio.Semaphore] | None = None
+        self._flights = AsyncFlights()
 
     @overload
     async def decide(
@@ -176,20 +178,36 @@ class AsyncDecisionModel(Core):
         return await arun(self.conversation(question, request), replies_to)
 
     async def _send(self, task: Task) -> Reply:
-        async def post(payload: Payload) -> Payload:
-            return await self.retry.acall(partial(self._send_once, payload))
+        return await arun(self.exchange(task), partial(self._deliver, task))
 
-        return await arun(self.exchange(task), post)
+    async def _deliver(self, task: Task, payload: Payload) -> Reply:
+        key = self.delivery.key(task, payload)
+        if key is None or not self.provider.merges:
+            return await self._fetch(task, payload, key)
+        return await self._flights.share(key, partial(self._fetch, task, payload, key))
 
-    async def _send_once(self, payload: Payload) -> Payload:
+    async def _fetch(self, task: Task, payload: Payload, key: str | None) -> Reply:
+        kept = await self.delivery.arecall(task, key)
+        if kept is not None:
+            return kept
+        raw = await self.retry.acall(partial(self._send_once, task, payload))
+        reply = self.delivery.read(task, raw)
+        await self.delivery.akeep(key, raw, reply)
+        return reply
+
+    async def _send_once(self, task: Task, payload: Payload) -> Payload:
         async with self._gate():
-            try:
-                return await self.provider.asend(payload)
-            except Exception as error:
-                known = self.known(error)
-                if known is error:
-                    raise
-                raise known from error
+            with await self.delivery.abill(task, payload) as bill:
+                return bill.paid(await self._send_now(payload))
+
+    async def _send_now(self, payload: Payload) -> Payload:
+        try:
+            return await self.provider.asend(payload)
+        except Exception as error:
+            known = self.known(error)
+            if known is error:
+                raise
+            raise known from error
 
     def _gate(self) -> asyncio.Semaphore:
         loop = asyncio.get_running_loop()

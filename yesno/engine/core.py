@@ -9,6 +9,9 @@ from typing import Any
 
 from yesno._log import get_logger
 from yesno.engine.asking import Asking, Conversation
+from yesno.engine.budget import Budget
+from yesno.engine.caching import Cache
+from yesno.engine.delivery import Delivery
 from yesno.engine.ladder import StrategyName, ladder_for
 from yesno.engine.listeners import Call, Listener, notify
 from yesno.engine.priors import PriorPolicy, Priors, checked_policy
@@ -25,6 +28,7 @@ from yesno.evidence import Completion, Evidence, NativeAnswers, NoEvidence, Repl
 from yesno.flow import Ask
 from yesno.providers import load_provider
 from yesno.providers.base import NativeTask, Payload, PromptTask, Provider, Task
+from yesno.providers.prices import Price
 from yesno.questions import Answer, Attempt, ChoiceAnswer, Outcome, Question, ScaleAnswer, YesNoAnswer
 from yesno.request import DecisionRequest, Parameters
 from yesno.response import DecisionResponse
@@ -74,6 +78,9 @@ class Core:
         concurrency: int | None = None,
         retry: RetryPolicy | None = None,
         listeners: Sequence[Listener] = (),
+        cache: Cache | None = None,
+        budget: Budget | None = None,
+        price: Price | None = None,
         **options: Any,
     ) -> None:
         settings = Settings.from_env()
@@ -101,6 +108,7 @@ class Core:
         )
         self.retry = retry or RetryPolicy()
         self.listeners = tuple(listeners)
+        self.delivery = Delivery(self.provider, cache, budget, price)
         self._without_logprobs: set[str] = set()
         self._warned: set[tuple[str, str]] = set()
 
@@ -192,8 +200,10 @@ class Core:
         """Return the typed error for whatever the provider raised, or the error itself."""
         return self.provider.classify(error) or error
 
-    def exchange(self, task: Task) -> Generator[Payload, Payload, Reply]:
+    def exchange(self, task: Task) -> Generator[Payload, Reply, Reply]:
         """Yield the body to send for a task, again as often as a 400 asks for another, and return the reply.
+
+        It is sent the reply as read, or thrown the error in its place.
 
         What the provider says about itself or the prompt in an error is evidence too: it has no
         log-probabilities for this model, which is remembered, or it filters this content.
@@ -202,21 +212,22 @@ class Core:
         if for_logprobs and task.model_name in self._without_logprobs:
             return Reply(NoEvidence(NO_LOGPROBS))
         payload = self.provider.build(task)
-        changes = 0
+        changes = refused = 0
         while True:
             try:
-                reply = self.provider.parse(task, (yield payload))
+                reply = yield payload
             except ProviderRejected as error:
+                refused += not error.shared
                 adapted = None if changes >= MAX_ADAPTATIONS else self.provider.adapt(payload, error)
                 if adapted is None:
                     evidence = self._evidence_in(error, task.model_name, for_logprobs=for_logprobs)
                     if evidence is None:
                         raise
-                    return Reply(evidence, usage=Usage(requests=changes + 1))
+                    return Reply(evidence, usage=_refused(refused, filtered=error.code == "content_filter"))
                 self._warn("request_adapted", str(error.param))
                 payload, changes = adapted, changes + 1
             else:
-                return replace(reply, usage=reply.usage + Usage(requests=changes)) if changes else reply
+                return replace(reply, usage=reply.usage + _refused(refused)) if refused else reply
 
     def _evidence_in(
         self, error: ProviderRejected, model_name: str, *, for_logprobs: bool
@@ -254,6 +265,11 @@ class Core:
             get_logger("engine").warning(
                 event, provider=self.provider.name, model=self.model_name, reason=reason
             )
+
+
+def _refused(requests: int, *, filtered: bool = False) -> Usage:
+    # nobody charges for a parameter that was refused; what a filter's verdict costs is not known
+    return Usage(requests=requests, cost_usd=None if filtered else 0.0)
 
 
 def requests_of(asks: Sequence[Ask]) -> list[tuple[DecisionRequest, list[int]]]:

@@ -54,6 +54,8 @@ class LoggingListener(Listener):
             requests=usage.requests,
             input_tokens=usage.input_tokens,
             output_tokens=usage.output_tokens,
+            cache_hits=usage.cache_hits,
+            cost_usd=usage.cost_usd,
         )
 
     def on_error(self, call: Call, error: Exception) -> None:

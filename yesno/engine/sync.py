@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from itertools import islice
-from threading import BoundedSemaphore, Lock
+from threading import BoundedSemaphore, Event, Lock
 from types import TracebackType
 from typing import Any, Self, TypeVar, overload
 
 from yesno.engine.core import SINGLE, Core, Spent, requests_of
+from yesno.engine.flights import Flights
 from yesno.errors import DeadlineExceeded, YesnoError
 from yesno.evidence import Reply
 from yesno.flow import Ask, Flow, run
@@ -52,9 +53,13 @@ class DecisionModel(Core):
         concurrency: Most requests under way at once.
         retry: When to try again.
         listeners: Who is told of requests, responses and errors.
+        cache: Where replies are kept, such as a `SqliteCache`, so that an equal request is not sent again.
+        budget: Limits on dollars, requests and tokens, which may be shared between models.
+        price: What the model's tokens cost, when the table in `yesno.providers.prices` does not say.
         options: Passed on to the provider.
 
-    Safe to share between threads. Use it as a context manager, or `close` it.
+    Equal requests that are under way at the same time go out once. Safe to share between threads. Use it as a
+    context manager, or `close` it.
 
     Raises:
         ConfigError: The provider or template set is unknown, or a setting is missing or impossible.
@@ -65,6 +70,7 @@ class DecisionModel(Core):
         self._gate = BoundedSemaphore(self.concurrency)
         self._pools: dict[str, ThreadPoolExecutor] = {}
         self._lock = Lock()
+        self._flights = Flights()
 
     @overload
     def decide(
@@ -101,6 +107,7 @@ class DecisionModel(Core):
             Refused, UndecidedError: One question was asked and there is no answer.
             ProviderError: The provider failed, after retries.
             DeadlineExceeded: `timeout_s` passed.
+            BudgetExceeded: A request does not fit into the budget.
         """
         response = self._decide(self.request(input, questions, parameters))
         return unwrapped(response.outcome(SINGLE)) if isinstance(questions, Question) else response
@@ -214,25 +221,39 @@ class DecisionModel(Core):
         return run(self.conversation(question, request), replies_to)
 
     def _send(self, task: Task, deadline: float | None) -> Reply:
-        def post(payload: Payload) -> Payload:
-            return self.retry.call(partial(self._send_once, payload, deadline), deadline=deadline)
+        return run(self.exchange(task), lambda payload: self._deliver(task, payload, deadline))
 
-        return run(self.exchange(task), post)
+    def _deliver(self, task: Task, payload: Payload, deadline: float | None) -> Reply:
+        key = self.delivery.key(task, payload)
+        if key is None or not self.provider.merges:
+            return self._fetch(task, payload, key, deadline)
+        return self._flights.share(
+            key, lambda: self._fetch(task, payload, key, deadline), partial(_wait, deadline)
+        )
 
-    def _send_once(self, payload: Payload, deadline: float | None) -> Payload:
+    def _fetch(self, task: Task, payload: Payload, key: str | None, deadline: float | None) -> Reply:
+        kept = self.delivery.recall(task, key)
+        if kept is not None:
+            return kept
+        raw = self.retry.call(partial(self._send_once, task, payload, deadline), deadline=deadline)
+        reply = self.delivery.read(task, raw)
+        self.delivery.keep(key, raw, reply)
+        return reply
+
+    def _send_once(self, task: Task, payload: Payload, deadline: float | None) -> Payload:
         if not self._gate.acquire(timeout=_left(deadline)):
             raise DeadlineExceeded(LATE)
         try:
-            return self._send_now(payload, deadline)
+            if _left(deadline) == 0:
+                raise DeadlineExceeded(LATE)
+            with self.delivery.bill(task, payload, partial(_wait, deadline)) as bill:
+                return bill.paid(self._send_now(payload, deadline))
         finally:
             self._gate.release()
 
     def _send_now(self, payload: Payload, deadline: float | None) -> Payload:
-        left = _left(deadline)
-        if left == 0:
-            raise DeadlineExceeded(LATE)
         try:
-            return self.provider.send(payload, timeout_s=left)
+            return self.provider.send(payload, timeout_s=_left(deadline))
         except Exception as error:
             known = self.known(error)
             if _left(deadline) == 0:
@@ -268,3 +289,8 @@ class DecisionModel(Core):
 
 def _left(deadline: float | None) -> float | None:
     return None if deadline is None else max(0.0, deadline - time.monotonic())
+
+
+def _wait(deadline: float | None, event: Event) -> None:
+    if not event.wait(_left(deadline)):
+        raise DeadlineExceeded(LATE)

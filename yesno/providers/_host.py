@@ -26,7 +26,7 @@ class Host(ChatSDK):
     Args:
         model: The name that the host knows the model by.
         api_key: By default the variable `key_variable`; `OPENAI_API_KEY` is never sent to another host.
-        base_url: By default `address`.
+        base_url: By default `home`.
         http_client, async_http_client: Clients of your own, for proxies or tests.
 
     Raises:
@@ -35,7 +35,7 @@ class Host(ChatSDK):
 
     title: ClassVar[str]
     """The host's name as it writes it."""
-    address: ClassVar[str] = ""
+    home: ClassVar[str] = ""
     """Where it is, with the version; empty where everybody has an address of their own."""
     key_variable: ClassVar[str]
     """The vendor's own variable for a key."""
@@ -72,8 +72,13 @@ class Host(ChatSDK):
             async_http_client=async_http_client,
         )
 
+    @property
+    def address(self) -> str | None:
+        """The address, when it is not the host's own."""
+        return None if self._base_url == self.home else self._place
+
     def _address(self, base_url: str | None, settings: Settings) -> str:
-        return base_url or self.address
+        return base_url or self.home
 
     def _key_hint(self) -> str:
         return f"; check {self.key_variable} and what the key may use"

@@ -74,6 +74,11 @@ class OpenAISDK(Provider):
         self._async_sides: dict[int, _AsyncSide] = {}
         self._lock = threading.Lock()
 
+    @property
+    def address(self) -> str | None:
+        """The server's address, when it is not the vendor's own."""
+        return None if self._base_url is None else self._place
+
     def send(self, payload: Payload, *, timeout_s: float | None = None) -> Payload:
         """Post one body through the SDK."""
         import httpx2

@@ -67,6 +67,8 @@ class Header:
 
     provider: str
     model: str
+    address: str | None
+    """Where the requests went, when not to the vendor's own server."""
     facts: Mapping[str, Any]
     """The profile's fields as JSON, without the model's favourites."""
 
@@ -123,7 +125,7 @@ class TapeWriter:
                 )
         else:
             first = {"yesno": VERSION, "provider": header.provider, "model": header.model}
-            self._write({**first, "profile": header.facts})
+            self._write({**first, "address": header.address, "profile": header.facts})
 
     def add(self, payload: Mapping[str, Any], outcome: Mapping[str, Any] | ProviderError) -> None:
         """Append one exchange."""
@@ -189,7 +191,7 @@ def _header(path: Path, line: Any) -> Header:  # noqa: ANN401 - JSON
     if not isinstance(line, dict) or line.get("yesno") != VERSION:
         raise ConfigError(f"{str(path)!r} is not a recording of RecordingProvider")
     try:
-        return Header(str(line["provider"]), str(line["model"]), dict(line["profile"]))
+        return Header(str(line["provider"]), str(line["model"]), line.get("address"), dict(line["profile"]))
     except (KeyError, TypeError, ValueError):
         raise ConfigError(f"the first line of {str(path)!r} does not say who was recorded") from None
 

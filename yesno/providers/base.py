@@ -61,6 +61,13 @@ class Provider:
     model: str = ""
     """The model asked for when a request names none."""
     profile: Profile = Profile()
+    merges: bool = True
+    """Equal payloads may be served by one request; False when each plays its own reply."""
+
+    @property
+    def address(self) -> str | None:
+        """Where requests go, without credentials; None when the provider's name says it all."""
+        return None
 
     def build(self, task: Task) -> Payload:
         """Turn a task into the JSON body to send."""

@@ -14,6 +14,6 @@ class DeepSeek(Host):
 
     name: ClassVar[str] = "deepseek"
     title: ClassVar[str] = "DeepSeek"
-    address: ClassVar[str] = "https://api.deepseek.com"
+    home: ClassVar[str] = "https://api.deepseek.com"
     key_variable: ClassVar[str] = "DEEPSEEK_API_KEY"
     example: ClassVar[str] = "deepseek-flash"

@@ -39,6 +39,7 @@ class FakeProvider(Provider):
     """
 
     name: ClassVar[str] = "fake"
+    merges = False
 
     def __init__(
         self,

@@ -14,6 +14,6 @@ class Fireworks(Host):
 
     name: ClassVar[str] = "fireworks"
     title: ClassVar[str] = "Fireworks"
-    address: ClassVar[str] = "https://api.fireworks.ai/inference/v1"
+    home: ClassVar[str] = "https://api.fireworks.ai/inference/v1"
     key_variable: ClassVar[str] = "FIREWORKS_API_KEY"
     example: ClassVar[str] = "accounts/fireworks/models/NAME"

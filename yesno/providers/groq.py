@@ -14,6 +14,6 @@ class Groq(Host):
 
     name: ClassVar[str] = "groq"
     title: ClassVar[str] = "Groq"
-    address: ClassVar[str] = "https://api.groq.com/openai/v1"
+    home: ClassVar[str] = "https://api.groq.com/openai/v1"
     key_variable: ClassVar[str] = "GROQ_API_KEY"
     example: ClassVar[str] = "openai/gpt-oss-20b"

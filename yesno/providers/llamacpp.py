@@ -14,7 +14,7 @@ class LlamaCpp(Host):
 
     name: ClassVar[str] = "llamacpp"
     title: ClassVar[str] = "llama.cpp"
-    address: ClassVar[str] = "http://localhost:8080/v1"
+    home: ClassVar[str] = "http://localhost:8080/v1"
     key_variable: ClassVar[str] = "LLAMA_API_KEY"
     needs_key: ClassVar[bool] = False
     example: ClassVar[str] = "qwen3"

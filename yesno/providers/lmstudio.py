@@ -14,7 +14,7 @@ class LMStudio(Host):
 
     name: ClassVar[str] = "lmstudio"
     title: ClassVar[str] = "LM Studio"
-    address: ClassVar[str] = "http://localhost:1234/v1"
+    home: ClassVar[str] = "http://localhost:1234/v1"
     key_variable: ClassVar[str] = "LM_API_TOKEN"
     needs_key: ClassVar[bool] = False
     example: ClassVar[str] = "google/gemma-3-4b"

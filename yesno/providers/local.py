@@ -118,6 +118,11 @@ class LocalProvider(Provider):
         self._server: Any = None
         self._closed = False
 
+    @property
+    def address(self) -> str | None:
+        """The path of a model file of the user's own: its name may be another one's too."""
+        return None if self._file.entry is not None else str(self._file.path)
+
     def build(self, task: Task) -> Payload:
         """Return the chat body for a prompt; texts cannot write control tokens of the chat format."""
         if not isinstance(task, PromptTask):

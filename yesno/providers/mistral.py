@@ -14,6 +14,6 @@ class Mistral(Host):
 
     name: ClassVar[str] = "mistral"
     title: ClassVar[str] = "Mistral"
-    address: ClassVar[str] = "https://api.mistral.ai/v1"
+    home: ClassVar[str] = "https://api.mistral.ai/v1"
     key_variable: ClassVar[str] = "MISTRAL_API_KEY"
     example: ClassVar[str] = "mistral-small-latest"

@@ -14,7 +14,7 @@ class Ollama(Host):
 
     name: ClassVar[str] = "ollama"
     title: ClassVar[str] = "Ollama"
-    address: ClassVar[str] = "http://localhost:11434/v1"
+    home: ClassVar[str] = "http://localhost:11434/v1"
     key_variable: ClassVar[str] = "OLLAMA_API_KEY"
     needs_key: ClassVar[bool] = False
     example: ClassVar[str] = "qwen3"

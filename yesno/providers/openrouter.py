@@ -33,7 +33,7 @@ class OpenRouter(Host):
 
     name: ClassVar[str] = "openrouter"
     title: ClassVar[str] = "OpenRouter"
-    address: ClassVar[str] = "https://openrouter.ai/api/v1"
+    home: ClassVar[str] = "https://openrouter.ai/api/v1"
     key_variable: ClassVar[str] = "OPENROUTER_API_KEY"
     example: ClassVar[str] = "deepseek/deepseek-v3.2"
 

@@ -48,6 +48,16 @@ class _Around(Provider):
         """Facts about the model, with what was learned from 400s."""
         return self._inner.profile
 
+    @property
+    def merges(self) -> bool:  # type: ignore[override]  # as above
+        """Whether equal bodies may be served by one request, as with the other provider."""
+        return self._inner.merges
+
+    @property
+    def address(self) -> str | None:
+        """Where the other provider's requests go."""
+        return self._inner.address
+
     def build(self, task: Task) -> Payload:
         """Return the body that the other provider would send."""
         return self._inner.build(task)
@@ -80,7 +90,10 @@ class RecordingProvider(_Around):
     def __init__(self, inner: Provider, path: str | Path) -> None:
         super().__init__(inner, inner.name, inner.model)
         secrets = {*inner.secrets(), *Settings.from_env().keys.values()}
-        header = Header(inner.name, inner.model, facts_of(inner.profile))
+        address = (
+            inner.address if inner.address and "://" in inner.address else None
+        )  # no path of this machine
+        header = Header(inner.name, inner.model, address, facts_of(inner.profile))
         self._tape = TapeWriter(Path(path), header, secrets)
 
     def classify(self, error: Exception) -> ProviderError | None:
@@ -145,6 +158,7 @@ class ReplayProvider(_Around):
         self._path = Path(path)
         header, exchanges = read_tape(self._path)
         super().__init__(like or _twin(header), header.provider, header.model)
+        self._address = header.address
         self._lock = threading.Lock()
         self._left: dict[str, list[Exchange]] = defaultdict(list)
         for exchange in exchanges:
@@ -152,6 +166,11 @@ class ReplayProvider(_Around):
         self._bodies = {key: held[0].payload for key, held in self._left.items()}
         rejected = (e.error for e in exchanges if isinstance(e.error, ProviderRejected))
         self._rejections = list({str(error): error for error in rejected}.values())
+
+    @property
+    def address(self) -> str | None:
+        """Where the recorded requests went."""
+        return self._address
 
     def classify(self, error: Exception) -> ProviderError | None:
         """Return the errors that were recorded as what they are."""

@@ -14,6 +14,6 @@ class Together(Host):
 
     name: ClassVar[str] = "together"
     title: ClassVar[str] = "Together"
-    address: ClassVar[str] = "https://api.together.xyz/v1"
+    home: ClassVar[str] = "https://api.together.xyz/v1"
     key_variable: ClassVar[str] = "TOGETHER_API_KEY"
     example: ClassVar[str] = "Qwen/Qwen3-235B-A22B-Instruct-2507-tput"

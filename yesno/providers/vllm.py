@@ -18,7 +18,7 @@ class VLLM(Host):
 
     name: ClassVar[str] = "vllm"
     title: ClassVar[str] = "vLLM"
-    address: ClassVar[str] = "http://localhost:8000/v1"
+    home: ClassVar[str] = "http://localhost:8000/v1"
     key_variable: ClassVar[str] = "VLLM_API_KEY"
     needs_key: ClassVar[bool] = False
     example: ClassVar[str] = "Qwen/Qwen3-8B"

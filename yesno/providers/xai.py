@@ -14,6 +14,6 @@ class XAI(Host):
 
     name: ClassVar[str] = "xai"
     title: ClassVar[str] = "xAI"
-    address: ClassVar[str] = "https://api.x.ai/v1"
+    home: ClassVar[str] = "https://api.x.ai/v1"
     key_variable: ClassVar[str] = "XAI_API_KEY"
     example: ClassVar[str] = "grok-4.3"
