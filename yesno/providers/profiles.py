@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from yesno.reading.priors import ModelPrior
+from yesno.wire.decisions import Limits
+from yesno.wire.systemone import TYPESAFE, Dialect
 
-__all__ = ["PROFILES", "Profile", "profile_for"]
+__all__ = ["PROFILES", "SYSTEM_ONE_HOSTS", "Profile", "SystemOneHost", "profile_for"]
 
 Strategy: TypeAlias = Literal["native", "logprobs"]
 
@@ -71,6 +73,10 @@ PROFILES: dict[str, tuple[tuple[str, Profile], ...]] = {
         ("gpt-5.6", _openai(effort="none")),
         ("gpt-6-luna", _openai(effort="none")),
     ),
+    "openai-decisions": (
+        ("", Profile(strategies=("native",), source="openai 3.57.0, resources/decisions.py", date="2026-11")),
+    ),
+    "systemone": (("", Profile(strategies=("native",), source="typesafe-sdk 0.7.5", date="2026-11")),),
 }
 """Provider -> rows of a model-name prefix and its facts; the longest prefix wins."""
 
@@ -79,3 +85,70 @@ def profile_for(provider: str, model: str) -> Profile:
     """Return the row for a model: the longest matching prefix among the provider's rows."""
     rows = [(prefix, row) for prefix, row in PROFILES.get(provider, ()) if model.startswith(prefix)]
     return max(rows, key=lambda item: len(item[0]))[1] if rows else Profile()
+
+
+@dataclass(frozen=True, slots=True)
+class SystemOneHost:
+    """Where a vendor serves System One, and how it differs."""
+
+    base_url: str
+    """Address without the route; empty where every user has another one."""
+    path: str = "/v1/systemone"
+    key: str = ""
+    """Variable of the vendor's key; empty where none is known or needed."""
+    dialect: Dialect = TYPESAFE
+    source: str = ""
+    date: str = "2026-11"
+
+
+SYSTEM_ONE_HOSTS: dict[str, SystemOneHost] = {
+    "typesafe": SystemOneHost(
+        "https://api.typesafe.ai",
+        key="TYPESAFE_API_KEY",
+        source="typesafe-sdk 0.7.5; 300 questions were taken",
+    ),
+    "openrouter": SystemOneHost(
+        "https://openrouter.ai/api",
+        key="OPENROUTER_API_KEY",
+        dialect=Dialect(sparse=True),
+        source="openrouter 1.3.84: probabilities, confidence and legend are optional",
+    ),
+    "perplexity": SystemOneHost(
+        "https://api.perplexity.ai",
+        path="/v1/decisions",
+        key="PERPLEXITY_API_KEY",
+        dialect=Dialect(Limits(questions=128)),
+        source="the vendor's documentation",
+    ),
+    "fireworks": SystemOneHost(
+        "https://api.fireworks.ai",
+        path="/inference/v1/systemone",
+        key="FIREWORKS_API_KEY",
+        dialect=Dialect(Limits(options=208)),
+        source="the vendor's documentation",
+    ),
+    "upstage": SystemOneHost(
+        "https://api.upstage.ai", key="UPSTAGE_API_KEY", source="the vendor's documentation (beta)"
+    ),
+    "ollama": SystemOneHost(
+        "http://127.0.0.1:11434",
+        dialect=Dialect(Limits(options=26, levels=26)),
+        source="Ollama's documentation, 0.35.0",
+    ),
+    "sglang": SystemOneHost(
+        "http://127.0.0.1:30000", source="SGLang's decision_models.mdx; reports x_label_mass"
+    ),
+    "azure": SystemOneHost(
+        "", path="/providers/microsoft/v1/systemone", source="Azure AI Foundry's documentation"
+    ),
+    "databricks": SystemOneHost(
+        "", path="/ai-gateway/typesafe/v1/systemone", source="two client repositories; not verified"
+    ),
+    "gemini": SystemOneHost(
+        "",
+        path="",
+        dialect=Dialect(Limits(questions=1000, levels=255), state="input"),
+        source="the vendor's documentation; the route differs per model",
+    ),
+}
+"""Dialect -> host. llama.cpp, LiteLLM and others without a row take `typesafe` with a `base_url`."""
