@@ -86,6 +86,13 @@ def test_a_422_says_where_and_what_but_not_the_input():
     assert "charged" not in str(info.value)
 
 
+def test_a_422_may_name_the_question_it_is_about():
+    detail = [{"loc": ["body", "questions", "department"], "msg": "Field required"}]
+    model = DecisionModel(provider_of(lambda _: httpx2.Response(422, json={"detail": detail})))
+    with pytest.raises(ProviderRejected, match="body/questions/department: Field required"):
+        model.decide("x", {"department": YesNo("Is it ours?")})
+
+
 def test_an_object_in_detail_gives_message_and_code():
     with pytest.raises(ProviderRejected, match="Unknown model: jev-0") as info:
         DecisionModel(answering("systemone/unknown_model_400")).decide("I was charged twice", BOTH)

@@ -2,6 +2,7 @@
 
 import json
 
+import httpx2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -441,6 +442,37 @@ def test_answers_of_ours_come_back_as_they_were():
     assert back["team"].probabilities == answers["team"].probabilities
     assert back["mood"].probabilities == pytest.approx(answers["mood"].probabilities)
     assert (reply.model, reply.usage) == ("m2", Usage(5, 1, 2, 1))
+
+
+def test_the_official_client_reads_what_a_server_would_send():
+    sdk = pytest.importorskip("openai")
+    request = asked(predicate(name="spam"), choice(True, "true"), predicate())
+    spam, which, last = request.request.questions
+    options = list(request.request.questions[which].options)
+    answers = {
+        spam: YesNoAnswer(0.25),
+        which: ChoiceAnswer(options[0], dict(zip(options, (0.75, 0.25), strict=True))),
+        last: Refusal(),
+    }
+    body = encode_response(request, DecisionResponse(answers, model="m2"))
+    seen = []
+
+    def server(sent):
+        seen.append(json.loads(sent.content))
+        return httpx2.Response(200, json=body)
+
+    client = sdk.OpenAI(api_key="k", http_client=httpx2.Client(transport=httpx2.MockTransport(server)))
+    asking = {
+        "model": "m",
+        "input": "x",
+        "questions": [predicate(name="spam"), choice(True, "true"), predicate()],
+    }
+    decision = client.decisions.create(**asking)
+    assert decode_request(seen[0]).request == request.request
+    assert [answer.type for answer in decision.answers] == ["predicate", "choice", "refusal"]
+    assert decision.answers[1].choice is True
+    assert [entry.value for entry in decision.answers[1].probabilities] == [True, "true"]
+    assert type(decision).model_validate(body, strict=True) == decision
 
 
 def test_what_is_undecided_travels_as_a_refusal_that_says_so_and_comes_back():

@@ -7,7 +7,7 @@ from typing import Any
 
 __all__ = ["complaints_of", "detail_of", "private_texts"]
 
-_PRIVATE = ("messages", "input", "state", "questions")
+_PRIVATE = ("messages", "input", "state")
 _WORDS = """
     type role name content text data input_text output_text input_json user assistant system developer tool
     function_call function_call_output call_id arguments output tool_calls function questions instructions
@@ -18,9 +18,15 @@ _PROTOCOL = frozenset(_WORDS.split())
 
 
 def private_texts(body: Mapping[str, Any]) -> Iterator[str]:
-    """Yield every text of a request body that is somebody's own: prompts, inputs, questions and their options."""
+    """Yield every text of a request body that is somebody's own: prompts, inputs, questions and their options.
+
+    Names of questions are none: no model reads them, and an error says by them where it is.
+    """
     for field in _PRIVATE:
         yield from _texts(body.get(field))
+    questions = body.get("questions")
+    for question in questions.values() if isinstance(questions, Mapping) else questions or ():
+        yield from _texts({key: value for key, value in question.items() if key != "name"})
 
 
 def _texts(value: Any) -> Iterator[str]:  # noqa: ANN401 - JSON

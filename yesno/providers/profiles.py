@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from yesno.reading.priors import ModelPrior
-from yesno.wire.decisions import Limits
-from yesno.wire.systemone import TYPESAFE, Dialect
 
 __all__ = ["PROFILES", "SYSTEM_ONE_HOSTS", "Profile", "SystemOneHost", "profile_for"]
 
@@ -96,7 +94,14 @@ class SystemOneHost:
     path: str = "/v1/systemone"
     key: str = ""
     """Variable of the vendor's key; empty where none is known or needed."""
-    dialect: Dialect = TYPESAFE
+    max_questions: int | None = None
+    """Most questions in one request; None where no limit is known."""
+    max_options: int = 255
+    max_levels: int = 10
+    state: str = "state"
+    """Name of the field that holds the input."""
+    sparse: bool = False
+    """The vendor's schema lets it leave distributions out."""
     source: str = ""
     date: str = "2026-11"
 
@@ -110,21 +115,21 @@ SYSTEM_ONE_HOSTS: dict[str, SystemOneHost] = {
     "openrouter": SystemOneHost(
         "https://openrouter.ai/api",
         key="OPENROUTER_API_KEY",
-        dialect=Dialect(sparse=True),
+        sparse=True,
         source="openrouter 1.3.84: probabilities, confidence and legend are optional",
     ),
     "perplexity": SystemOneHost(
         "https://api.perplexity.ai",
         path="/v1/decisions",
         key="PERPLEXITY_API_KEY",
-        dialect=Dialect(Limits(questions=128)),
+        max_questions=128,
         source="the vendor's documentation",
     ),
     "fireworks": SystemOneHost(
         "https://api.fireworks.ai",
         path="/inference/v1/systemone",
         key="FIREWORKS_API_KEY",
-        dialect=Dialect(Limits(options=208)),
+        max_options=208,
         source="the vendor's documentation",
     ),
     "upstage": SystemOneHost(
@@ -132,7 +137,8 @@ SYSTEM_ONE_HOSTS: dict[str, SystemOneHost] = {
     ),
     "ollama": SystemOneHost(
         "http://127.0.0.1:11434",
-        dialect=Dialect(Limits(options=26, levels=26)),
+        max_options=26,
+        max_levels=26,
         source="Ollama's documentation, 0.35.0",
     ),
     "sglang": SystemOneHost(
@@ -147,7 +153,9 @@ SYSTEM_ONE_HOSTS: dict[str, SystemOneHost] = {
     "gemini": SystemOneHost(
         "",
         path="",
-        dialect=Dialect(Limits(questions=1000, levels=255), state="input"),
+        max_questions=1000,
+        max_levels=255,
+        state="input",
         source="the vendor's documentation; the route differs per model",
     ),
 }

@@ -13,7 +13,8 @@ from yesno.providers._openai_sdk import NO_KEY
 from yesno.providers.profiles import SYSTEM_ONE_HOSTS, profile_for
 from yesno.request import DecisionRequest
 from yesno.settings import Settings
-from yesno.wire.systemone import decode_response, encode_request
+from yesno.wire.decisions import Limits
+from yesno.wire.systemone import Dialect, decode_response, encode_request
 
 if TYPE_CHECKING:
     import httpx2
@@ -65,6 +66,8 @@ class SystemOne(DecisionSDK):
         if not (path or host.path):
             raise ConfigError(f"System One of {dialect!r} needs its route; pass path=")
         self._host = host
+        limits = Limits(host.max_questions, host.max_options, host.max_levels)
+        self._dialect = Dialect(limits, state=host.state, sparse=host.sparse)
         self.path = path or host.path
         super().__init__(
             model,
@@ -86,10 +89,10 @@ class SystemOne(DecisionSDK):
         return key
 
     def _encoded(self, request: DecisionRequest, model: str) -> dict[str, Any]:
-        return encode_request(request, model=model, dialect=self._host.dialect)
+        return encode_request(request, model=model, dialect=self._dialect)
 
     def _decoded(self, request: DecisionRequest, body: Mapping[str, Any]) -> Reply:
-        return decode_response(request, body, dialect=self._host.dialect)
+        return decode_response(request, body, dialect=self._dialect)
 
     def _prepare(self, client: openai.OpenAI | openai.AsyncOpenAI) -> None:
         # the SDK reads OPENAI_ORG_ID and OPENAI_PROJECT_ID, which are nobody else's business
