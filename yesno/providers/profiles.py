@@ -123,17 +123,19 @@ SYSTEM_ONE_HOSTS: dict[str, SystemOneHost] = {
         path="/v1/decisions",
         key="PERPLEXITY_API_KEY",
         max_questions=128,
-        source="the vendor's documentation",
+        source="limits as published; the address is that of the vendor's other APIs, not tried",
     ),
     "fireworks": SystemOneHost(
         "https://api.fireworks.ai",
         path="/inference/v1/systemone",
         key="FIREWORKS_API_KEY",
         max_options=208,
-        source="the vendor's documentation",
+        source="limits as published; the address is that of the vendor's other APIs, not tried",
     ),
     "upstage": SystemOneHost(
-        "https://api.upstage.ai", key="UPSTAGE_API_KEY", source="the vendor's documentation (beta)"
+        "https://api.upstage.ai",
+        key="UPSTAGE_API_KEY",
+        source="beta; the address is that of the vendor's other APIs, not tried",
     ),
     "ollama": SystemOneHost(
         "http://127.0.0.1:11434",
@@ -145,7 +147,7 @@ SYSTEM_ONE_HOSTS: dict[str, SystemOneHost] = {
         "http://127.0.0.1:30000", source="SGLang's decision_models.mdx; reports x_label_mass"
     ),
     "azure": SystemOneHost(
-        "", path="/providers/microsoft/v1/systemone", source="Azure AI Foundry's documentation"
+        "", path="/providers/microsoft/v1/systemone", source="route as published, not tried"
     ),
     "databricks": SystemOneHost(
         "", path="/ai-gateway/typesafe/v1/systemone", source="two client repositories; not verified"
@@ -156,7 +158,7 @@ SYSTEM_ONE_HOSTS: dict[str, SystemOneHost] = {
         max_questions=1000,
         max_levels=255,
         state="input",
-        source="the vendor's documentation; the route differs per model",
+        source="body and limits as published; the route is not known",
     ),
 }
 """Dialect -> host. llama.cpp, LiteLLM and others without a row take `typesafe` with a `base_url`."""
