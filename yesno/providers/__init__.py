@@ -16,6 +16,8 @@ PROVIDERS: dict[str, str] = {
     "local": "yesno.providers.local:LocalProvider",
     "openai": "yesno.providers.openai_chat:OpenAIChat",
     "openai-compatible": "yesno.providers.openai_compatible:OpenAICompatible",
+    "openai-decisions": "yesno.providers.openai_decisions:OpenAIDecisions",
+    "systemone": "yesno.providers.systemone:SystemOne",
 }
 """Name -> `module:class`. A provider is one file, one line here and one contract test."""
 

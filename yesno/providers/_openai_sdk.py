@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from yesno.errors import ProviderError, ProviderRejected, ProviderUnavailable, UnreadableReply
 from yesno.evidence import Reply, Usage
+from yesno.providers._replies import complaints_of, detail_of, private_texts
 from yesno.providers.base import Payload, PromptTask, Provider, Task
 from yesno.providers.profiles import Profile
 from yesno.wire.completion import completion_from
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
 
 __all__ = ["OpenAISDK"]
 
-PATH = "/chat/completions"
 NO_KEY = "none"
 """What the SDK is given in place of a key where a server needs none."""
 QUOTED = "(the server's message quotes the prompt and is left out)"
@@ -58,7 +58,10 @@ class _AsyncSide:
 
 
 class OpenAISDK(Provider):
-    """Chat Completions through the official SDK, read from `top_logprobs`."""
+    """Chat Completions through the official SDK, read from `top_logprobs`; other routes override what differs."""
+
+    path: str = "/chat/completions"
+    """Where bodies are posted, after the address."""
 
     def __init__(
         self,
@@ -138,7 +141,7 @@ class OpenAISDK(Provider):
 
         options = dict(_OPTIONS) if timeout_s is None else {**_OPTIONS, "timeout": timeout_s}
         response = self._client.post(
-            PATH, body=payload, cast_to=httpx2.Response, options=cast("Any", options)
+            self.path, body=payload, cast_to=httpx2.Response, options=cast("Any", options)
         )
         return self._json(response.status_code, response.content)
 
@@ -149,7 +152,7 @@ class OpenAISDK(Provider):
             return self._json(*await side.poster.post(payload))
         import httpx2
 
-        response = await side.client.post(PATH, body=payload, cast_to=httpx2.Response, options=_OPTIONS)
+        response = await side.client.post(self.path, body=payload, cast_to=httpx2.Response, options=_OPTIONS)
         return self._json(response.status_code, response.content)
 
     def classify(self, error: Exception) -> ProviderError | None:
@@ -220,9 +223,14 @@ class OpenAISDK(Provider):
     def _client(self) -> openai.OpenAI:
         import openai
 
-        return openai.OpenAI(
+        client = openai.OpenAI(
             api_key=self._api_key, base_url=self._base_url, max_retries=0, http_client=self._http_client
         )
+        self._prepare(client)
+        return client
+
+    def _prepare(self, client: openai.OpenAI | openai.AsyncOpenAI) -> None:
+        """Change a client before its first request."""
 
     def _async_side(self) -> _AsyncSide:
         loop = asyncio.get_running_loop()
@@ -239,7 +247,10 @@ class OpenAISDK(Provider):
             max_retries=0,
             http_client=self._async_http_client,
         )
-        side = _AsyncSide(loop, client, AioPoster(client, PATH) if self._async_http_client is None else None)
+        self._prepare(client)
+        side = _AsyncSide(
+            loop, client, AioPoster(client, self.path) if self._async_http_client is None else None
+        )
         with self._lock:
             self._async_sides = {k: v for k, v in self._async_sides.items() if not v.loop.is_closed()}
             self._async_sides[id(loop)] = side
@@ -269,7 +280,7 @@ class OpenAISDK(Provider):
         known: dict[str, Any] = {
             "provider": self.name,
             "status": status,
-            "request_id": error.request_id,
+            "request_id": error.request_id or error.response.headers.get("x-typesafe-request-id"),
             "retry_after": _retry_after(error.response.headers),
         }
         if (status in (408, 409, 429) or status >= 500) and code != "insufficient_quota":
@@ -282,10 +293,13 @@ class OpenAISDK(Provider):
         return ProviderRejected(
             f"{self._place} answered {status}: {shown}{hint.get(status, '')}",
             # words that may be the user's own must not change how anything is asked
-            param=None if quoted else named_parameter(message, param) if status in (400, 422) else param,
+            param=None if quoted else self._named(message, param) if status in (400, 422) else param,
             code=code,
             **known,
         )
+
+    def _named(self, message: str, param: str | None) -> str | None:
+        return named_parameter(message, param)
 
     def _key_hint(self) -> str:
         return "; check the API key"
@@ -302,11 +316,11 @@ class OpenAISDK(Provider):
 def _quotes(message: str, sent: bytes, width: int = 20) -> bool:
     """Return whether a server's message holds a line of the prompt or `width` characters in a row of it."""
     pieces = {message[i : i + width] for i in range(min(600, len(message) - width + 1))}
-    for turn in json.loads(sent).get("messages", []) if sent else []:
-        lines = {line.strip() for line in turn["content"].splitlines()} - {*PARAMETERS}
+    for content in private_texts(json.loads(sent)) if sent else ():
+        lines = {line.strip() for line in content.splitlines()} - {*PARAMETERS}
         if any(len(line) > 5 and line in message for line in _spellings(lines)):
             return True
-        if any(piece in text for text in _spellings([turn["content"]]) for piece in pieces):
+        if any(piece in text for text in _spellings([content]) for piece in pieces):
             return True
     return False
 
@@ -320,8 +334,8 @@ def _spellings(texts: Iterable[str]) -> Iterator[str]:
 def _details(body: object) -> tuple[str, str | None, str | None]:
     """Return message, parameter and code of an error body in any of the shapes that servers use.
 
-    Nested `error` (OpenAI), a flat object (vLLM), a list with one object (Gemini), and the upstream's body
-    as JSON text in `metadata.raw` (OpenRouter); 2026-11.
+    Nested `error` (OpenAI), a flat object (vLLM), a list with one object (Gemini), the upstream's body as JSON
+    text in `metadata.raw` (OpenRouter), and `detail` as object, list or text (TypeSafe); 2026-11.
     """
     inner: Any = body[0] if isinstance(body, list) and body else body
     if isinstance(inner, Mapping) and isinstance(inner.get("error"), Mapping | str):
@@ -336,7 +350,10 @@ def _details(body: object) -> tuple[str, str | None, str | None]:
             return _details(json.loads(raw))
         except ValueError:
             pass
-    message = inner.get("message") or inner.get("detail") or ""
+    detail = inner.get("detail")
+    if isinstance(detail, Mapping) and not inner.get("message"):
+        return detail_of(detail)
+    message = inner.get("message") or complaints_of(detail) or ""
     param, code = inner.get("param"), inner.get("code") or inner.get("type")
     return str(message), param if isinstance(param, str) else None, code if isinstance(code, str) else None
 
