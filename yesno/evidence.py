@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from yesno.questions import Answer, Refusal
+from yesno.questions import Outcome
 
 __all__ = [
     "Candidate",
@@ -62,7 +62,7 @@ class Completion:
 class NativeAnswers:
     """Answers that came ready from a decision endpoint, by question name."""
 
-    answers: Mapping[str, Answer | Refusal]
+    answers: Mapping[str, Outcome]
 
 
 @dataclass(frozen=True, slots=True)

@@ -132,6 +132,11 @@ _WHY: dict[str, str] = {
     "sentinel_logprob": "the answer token has no real log-probability",
     "undecodable_tokens": "the server garbled the bytes of the answer tokens",
     "misaligned": "the tokens do not add up to the text of the reply",
+    "incomplete_distribution": "the provider left out the probability of something that was offered",
+    "invalid_distribution": "the provider's numbers are no probabilities that could sum to 1",
+    "contradictory_answer": "the provider's answer is not the one its own probabilities give",
+    "rounded_away": "the provider rounded all probabilities to 0",
+    "missing_answer": "the provider left the question out",
 }
 
 

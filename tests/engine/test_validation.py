@@ -115,3 +115,18 @@ def test_a_native_provider_that_sends_tokens_is_set_up_wrongly(shell):
 
     with pytest.raises(ConfigError, match="native"):
         shell(Confused()).decide("x", {"p": Pick("where?")})
+
+
+@both
+def test_a_native_reply_may_leave_a_question_undecided(shell):
+    answers = {"a": YesNoAnswer(0.9), "b": Undecided("incomplete_distribution")}
+    response = shell(FakeProvider(answers, native=True)).decide("x", {"a": YesNo("q?"), "b": YesNo("q?")})
+    assert response.yes_no("a").probability == 0.9
+    assert [attempt.result for attempt in response.outcome("b").attempts] == ["incomplete_distribution"]
+
+
+@both
+def test_the_floor_on_the_label_mass_holds_for_native_answers(shell):
+    provider = FakeProvider({"a": YesNoAnswer(0.9, low=0.3, high=0.9, label_mass=0.4)}, native=True)
+    outcome = shell(provider).decide("x", {"a": YesNo("q?")}).outcome("a")
+    assert outcome == Undecided("low_label_mass", 0.3, 0.9, 0.4)

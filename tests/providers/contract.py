@@ -12,16 +12,25 @@ import httpx2
 import pytest
 
 from yesno.errors import ProviderError, ProviderRejected, ProviderUnavailable, UnreadableReply
-from yesno.evidence import Completion
-from yesno.providers.base import PromptTask, Provider, Turn
+from yesno.evidence import Completion, NativeAnswers
+from yesno.providers.base import NativeTask, PromptTask, Provider, Turn
+from yesno.questions import Answer, Choice, Scale, YesNo
 from yesno.reading.labels import yes_no_labels
 from yesno.reading.logprobs import read
 from yesno.reading.outcome import Reading
+from yesno.request import DecisionRequest
 
 PAYLOADS = Path(__file__).resolve().parents[1] / "payloads"
 PRIVATE = 'my private sentence about "Mr. Smith" and Mrs. Jones'
 KEY = "k" * 30
 TASK = PromptTask((Turn("system", "Answer."), Turn("user", f"<input>\n{PRIVATE}\n</input>\nIs it?")), "m", 4)
+
+QUESTIONS = {
+    "billing": YesNo("Is this about billing?", yes_when="money was taken", no_when="nothing was paid"),
+    "team": Choice("Which team?", {"payments": "payouts, invoices", "support": None}, none="none of these"),
+    "mood": Scale("How angry is the customer?", ["calm", "annoyed", "angry"]),
+}
+NATIVE_TASK = NativeTask(DecisionRequest(PRIVATE, QUESTIONS), "m")
 
 
 def record(name):
@@ -41,6 +50,7 @@ class ProviderContract:
 
     provider: str
     recorded: str
+    task = TASK
 
     def make(self, body) -> Provider:
         """Return a provider whose other side answers everything with a body."""
@@ -51,27 +61,27 @@ class ProviderContract:
 
     def test_build_is_pure_json(self):
         provider = self.make(payload(self.recorded))
-        body = provider.build(TASK)
+        body = provider.build(self.task)
         again = copy.deepcopy(body)
-        assert provider.build(TASK) == again == json.loads(json.dumps(body))
+        assert provider.build(self.task) == again == json.loads(json.dumps(body))
         assert "my private sentence" in json.dumps(body)
 
     def test_a_body_that_is_changed_changes_no_later_one(self):
         provider = self.make({})
-        first = dict(provider.build(TASK))
+        first = dict(provider.build(self.task))
         kept = copy.deepcopy(first)
         for value in first.values():
             if isinstance(value, list):
                 value.clear()
-        assert provider.build(TASK) == kept
+        assert provider.build(self.task) == kept
 
     def test_sync_and_async_bring_the_same_reply(self):
         one, two = self.make(payload(self.recorded)), self.make(payload(self.recorded))
-        assert one.send(one.build(TASK)) == asyncio.run(two.asend(two.build(TASK)))
+        assert one.send(one.build(self.task)) == asyncio.run(two.asend(two.build(self.task)))
 
     def test_a_recorded_reply_reads_as_a_distribution(self):
         provider = self.make(payload(self.recorded))
-        reply = provider.parse(TASK, provider.send(provider.build(TASK)))
+        reply = provider.parse(self.task, provider.send(provider.build(self.task)))
         assert isinstance(reply.evidence, Completion)
         reading = read(reply.evidence, yes_no_labels())
         assert isinstance(reading, Reading)
@@ -82,7 +92,7 @@ class ProviderContract:
     def test_a_profile_that_claims_logprobs_has_a_payload_that_proves_it(self):
         provider = self.make(payload(self.recorded))
         if "logprobs" in provider.profile.strategies:
-            positions = provider.parse(TASK, payload(self.recorded)).evidence.positions
+            positions = provider.parse(self.task, payload(self.recorded)).evidence.positions
             assert positions
             assert positions[0].top
 
@@ -111,7 +121,7 @@ class ProviderContract:
     )
     def test_junk_is_unreadable_and_nothing_else(self, junk):
         with pytest.raises(UnreadableReply) as info:
-            self.make(junk).parse(TASK, junk)
+            self.make(junk).parse(self.task, junk)
         assert PRIVATE not in str(info.value)
         clone = pickled(info.value)
         assert (type(clone), str(clone), vars(clone)) == (UnreadableReply, str(info.value), vars(info.value))
@@ -125,7 +135,7 @@ class ProviderContract:
 
     def test_closing_twice_is_fine_and_either_side_may_be_closed_unused(self):
         provider = self.make(payload(self.recorded))
-        provider.send(provider.build(TASK))
+        provider.send(provider.build(self.task))
         provider.close()
         provider.close()
         asyncio.run(provider.aclose())
@@ -159,7 +169,7 @@ class HttpProviderContract(ProviderContract):
                 return httpx2.Response(status, content=content, headers=headers or {})
 
             def send():
-                body = provider.build(TASK)
+                body = provider.build(self.task)
                 return provider.send(body) if request.param == "sync" else asyncio.run(provider.asend(body))
 
             provider = self.connect(handler)
@@ -180,12 +190,12 @@ class HttpProviderContract(ProviderContract):
             return httpx2.Response(200, json=payload(self.recorded))
 
         provider = self.connect(handler)
-        provider.send(provider.build(TASK))
-        asyncio.run(provider.asend(provider.build(TASK)))
+        provider.send(provider.build(self.task))
+        asyncio.run(provider.asend(provider.build(self.task)))
         assert seen[0] == seen[1]
         assert seen[0][0] == "POST"
         assert KEY in seen[0][2]
-        assert json.loads(seen[0][3]) == provider.build(TASK)
+        assert json.loads(seen[0][3]) == provider.build(self.task)
 
     def test_a_time_limit_reaches_the_transport(self):
         seen = []
@@ -195,8 +205,8 @@ class HttpProviderContract(ProviderContract):
             return httpx2.Response(200, json=payload(self.recorded))
 
         provider = self.connect(handler)
-        provider.send(provider.build(TASK), timeout_s=2.5)
-        provider.send(provider.build(TASK))
+        provider.send(provider.build(self.task), timeout_s=2.5)
+        provider.send(provider.build(self.task))
         assert seen[0] == 2.5
         assert seen[1] > 60
 
@@ -211,7 +221,7 @@ class HttpProviderContract(ProviderContract):
 
         provider = self.connect(handler)
         with pytest.raises(Exception):  # noqa: B017, PT011 - whatever the SDK raises
-            provider.send(provider.build(TASK))
+            provider.send(provider.build(self.task))
         assert len(calls) == 1
 
     @pytest.mark.parametrize(
@@ -342,3 +352,52 @@ class HttpProviderContract(ProviderContract):
         turns = tuple(Turn(turn["role"], turn["content"]) for turn in kept["messages"])
         cap = kept.get("max_tokens") or kept["max_completion_tokens"]
         assert self.make({}).build(PromptTask(turns, kept["model"], cap)) == kept
+
+
+class NativeProviderContract(HttpProviderContract):
+    """For decision endpoints; the recorded reply answers `QUESTIONS`."""
+
+    task = NATIVE_TASK
+
+    def test_a_recorded_reply_reads_as_a_distribution(self):
+        provider = self.make(payload(self.recorded))
+        reply = provider.parse(self.task, provider.send(provider.build(self.task)))
+        assert isinstance(reply.evidence, NativeAnswers)
+        answers = reply.evidence.answers
+        assert list(answers) == list(QUESTIONS)
+        assert all(isinstance(answer, Answer) for answer in answers.values())
+        shares = answers["team"].probabilities
+        assert sum(shares.values()) + answers["team"].none_probability == pytest.approx(1)
+        assert sum(answers["mood"].probabilities) == pytest.approx(1)
+        assert reply.model
+        assert reply.usage.requests == 1
+
+    def test_a_profile_that_claims_logprobs_has_a_payload_that_proves_it(self):
+        assert self.make({}).profile.strategies == ("native",)
+
+    def test_the_request_on_file_is_what_is_sent_today(self):
+        kept = record(self.recorded)["request"]
+        model = kept["model"]
+        body = self.make({}).build(NativeTask(DecisionRequest("I was charged twice", QUESTIONS), model))
+        assert body == kept
+
+    @pytest.mark.parametrize(
+        "answers",
+        [None, 3, PRIVATE, [PRIVATE], {"billing": PRIVATE}, [{}], {"billing": {}}, [{"type": PRIVATE}] * 3],
+        ids=["null", "number", "text", "texts", "map", "bare", "bare_map", "type"],
+    )
+    def test_junk_answers_are_unreadable_and_not_shown(self, answers):
+        body = {"model": "m", "answers": answers}
+        with pytest.raises(UnreadableReply) as info:
+            self.make(body).parse(self.task, body)
+        assert PRIVATE not in str(info.value)
+        assert self.provider == info.value.provider
+
+    def test_a_prompt_is_not_what_it_answers(self):
+        for call in (lambda p: p.build(TASK), lambda p: p.parse(TASK, {})):
+            with pytest.raises(NotImplementedError):
+                call(self.make({}))
+
+    def test_no_error_of_the_other_side_changes_a_body(self):
+        error = ProviderRejected("temperature", provider=self.provider, status=400, param="model")
+        assert self.make({}).adapt({"model": "m"}, error) is None

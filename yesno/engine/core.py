@@ -29,7 +29,17 @@ from yesno.flow import Ask
 from yesno.providers import load_provider
 from yesno.providers.base import NativeTask, Payload, PromptTask, Provider, Task
 from yesno.providers.prices import Price
-from yesno.questions import Answer, Attempt, ChoiceAnswer, Outcome, Question, ScaleAnswer, YesNoAnswer
+from yesno.questions import (
+    Answer,
+    Attempt,
+    ChoiceAnswer,
+    Outcome,
+    Question,
+    Refusal,
+    ScaleAnswer,
+    Undecided,
+    YesNoAnswer,
+)
 from yesno.request import DecisionRequest, Parameters
 from yesno.response import DecisionResponse
 from yesno.settings import Settings
@@ -173,11 +183,18 @@ class Core:
 
     def native_response(self, request: DecisionRequest, reply: Reply) -> DecisionResponse:
         """Turn a decision endpoint's reply into a response, its answers marked as such."""
+        if isinstance(reply.evidence, Completion) and reply.evidence.finish == "content_filter":
+            return DecisionResponse(
+                dict.fromkeys(request.questions, _as_native(Refusal("content_filter"))),
+                model=request.parameters.model_name,
+                usage=reply.usage,
+            )
         if not isinstance(reply.evidence, NativeAnswers):
             raise ConfigError(
                 f"provider {self.provider.name!r} declares the strategy 'native' but sends no answers"
             )
-        answers = {name: _as_native(outcome) for name, outcome in reply.evidence.answers.items()}
+        least = self.asking.min_label_mass
+        answers = {name: _as_native(outcome, least) for name, outcome in reply.evidence.answers.items()}
         model = reply.model or request.parameters.model_name
         try:
             return DecisionResponse(answers, model=model, usage=reply.usage)
@@ -293,9 +310,15 @@ def _same(one: Any, other: Any) -> bool:  # noqa: ANN401 - inputs of any form
     return one is other or (one == other and (isinstance(one, str) or repr(one) == repr(other)))
 
 
-def _as_native(outcome: Any) -> Any:  # noqa: ANN401 - an answer or a refusal
+def _as_native(outcome: Any, min_label_mass: float = 0.0) -> Any:  # noqa: ANN401 - whatever the provider sent
+    if isinstance(outcome, Refusal | Undecided):
+        return replace(outcome, attempts=outcome.attempts or (Attempt("native", outcome.reason),))
     if not isinstance(outcome, Answer) or outcome.method is not None:
         return outcome
+    if outcome.label_mass is not None and outcome.label_mass < min_label_mass:
+        bounds = (outcome.low, outcome.high) if isinstance(outcome, YesNoAnswer) else (None, None)
+        attempts = (Attempt("native", "low_label_mass"),)
+        return Undecided("low_label_mass", *bounds, label_mass=outcome.label_mass, attempts=attempts)
     attempts = (Attempt("native", "answered"),)
     match outcome:
         case YesNoAnswer():

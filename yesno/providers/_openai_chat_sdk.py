@@ -26,7 +26,7 @@ __all__ = ["ChatSDK"]
 class ChatSDK(OpenAISDK):
     """Chat Completions, read from `top_logprobs`."""
 
-    path: ClassVar[str] = "/chat/completions"
+    path: str = "/chat/completions"
     parameters: ClassVar[tuple[str, ...]] = PARAMETERS
 
     def build(self, task: Task) -> Payload:
@@ -108,5 +108,5 @@ class ChatSDK(OpenAISDK):
             return without(payload, name)
         return None
 
-    def _named_parameter(self, message: str, param: str | None) -> str | None:
+    def _named(self, message: str, param: str | None) -> str | None:
         return named_parameter(message, param)

@@ -8,6 +8,8 @@ from email.utils import parsedate_to_datetime
 from time import time
 from typing import Any
 
+from yesno.providers._replies import complaints_of, detail_of, private_texts
+
 __all__ = ["details", "quotes", "retry_after"]
 
 
@@ -17,12 +19,11 @@ def quotes(message: str, sent: bytes, parameters: Iterable[str], width: int = 20
     A line that is only the name of one of the `parameters` does not count.
     """
     pieces = {message[i : i + width] for i in range(min(600, len(message) - width + 1))}
-    body = json.loads(sent) if sent else {}
-    for turn in body.get("messages") or body.get("input") or ():
-        lines = {line.strip() for line in turn["content"].splitlines()} - {*parameters}
+    for content in private_texts(json.loads(sent)) if sent else ():
+        lines = {line.strip() for line in content.splitlines()} - {*parameters}
         if any(len(line) > 5 and line in message for line in _spellings(lines)):
             return True
-        if any(piece in text for text in _spellings([turn["content"]]) for piece in pieces):
+        if any(piece in text for text in _spellings([content]) for piece in pieces):
             return True
     return False
 
@@ -36,8 +37,8 @@ def _spellings(texts: Iterable[str]) -> Iterator[str]:
 def details(body: object) -> tuple[str, str | None, str | None]:
     """Return message, parameter and code of an error body in any of the shapes that servers use.
 
-    Nested `error` (OpenAI), a flat object (vLLM), a list with one object (Gemini), and the upstream's body
-    as JSON text in `metadata.raw` (OpenRouter); 2026-11.
+    Nested `error` (OpenAI), a flat object (vLLM), a list with one object (Gemini), the upstream's body as JSON
+    text in `metadata.raw` (OpenRouter), and `detail` as object, list or text (TypeSafe); 2026-11.
     """
     inner: Any = body[0] if isinstance(body, list) and body else body
     if isinstance(inner, Mapping) and isinstance(inner.get("error"), Mapping | str):
@@ -52,7 +53,10 @@ def details(body: object) -> tuple[str, str | None, str | None]:
             return details(json.loads(raw))
         except ValueError:
             pass
-    message = inner.get("message") or inner.get("detail") or ""
+    detail = inner.get("detail")
+    if isinstance(detail, Mapping) and not inner.get("message"):
+        return detail_of(detail)
+    message = inner.get("message") or complaints_of(detail) or ""
     param, code = inner.get("param"), inner.get("code") or inner.get("type")
     return str(message), param if isinstance(param, str) else None, code if isinstance(code, str) else None
 

@@ -48,7 +48,7 @@ class _AsyncSide:
 class OpenAISDK(Provider):
     """One route of the official SDK. Subclasses give `path`, `build`, `parse` and `adapt`."""
 
-    path: ClassVar[str]
+    path: str
     """The route below the base address."""
     parameters: ClassVar[tuple[str, ...]]
     """Names of request fields that an error may be about."""
@@ -211,7 +211,7 @@ class OpenAISDK(Provider):
         known: dict[str, Any] = {
             "provider": self.name,
             "status": status,
-            "request_id": error.request_id,
+            "request_id": error.request_id or error.response.headers.get("x-typesafe-request-id"),
             "retry_after": retry_after(error.response.headers),
         }
         if (status in (408, 409, 429) or status >= 500) and code != "insufficient_quota":
@@ -224,16 +224,12 @@ class OpenAISDK(Provider):
         return ProviderRejected(
             f"{self._place} answered {status}: {shown}{hint.get(status, '')}",
             # words that may be the user's own must not change how anything is asked
-            param=None
-            if quoted
-            else self._named_parameter(message, param)
-            if status in (400, 422)
-            else param,
+            param=None if quoted else self._named(message, param) if status in (400, 422) else param,
             code=code,
             **known,
         )
 
-    def _named_parameter(self, message: str, param: str | None) -> str | None:
+    def _named(self, message: str, param: str | None) -> str | None:
         """Return the request field that an error is about."""
         raise NotImplementedError
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import threading
@@ -26,14 +27,15 @@ __all__ = [
     "Exchange",
     "Header",
     "TapeWriter",
-    "canonical",
     "facts_of",
+    "key_of",
     "profile_with",
     "read_tape",
     "scrubbed",
 ]
 
 VERSION = 1
+NO_JSON = "what was exchanged is not JSON and cannot be recorded ({})"
 _HIDDEN = {
     "authorization",
     "proxy-authorization",
@@ -77,7 +79,10 @@ class Header:
 class Exchange:
     """One body sent, and the body or the error that came back."""
 
+    key: str
+    """What `key_of` says of the body as it was sent."""
     payload: Mapping[str, Any]
+    """The body as it was written, without keys and headers."""
     reply: Mapping[str, Any] | None
     error: ProviderError | None
 
@@ -99,9 +104,9 @@ def scrubbed(value: Any, secrets: Iterable[str] = ()) -> Any:  # noqa: ANN401 - 
     return clean(value)
 
 
-def canonical(payload: Mapping[str, Any]) -> str:
-    """Return a body as a text that is equal for equal bodies."""
-    return json.dumps(payload, sort_keys=True)
+def key_of(payload: Mapping[str, Any]) -> str:
+    """Return a digest that is equal for equal bodies, what is not written of them included."""
+    return hashlib.sha256(json.dumps(payload, sort_keys=True).encode()).hexdigest()
 
 
 class TapeWriter:
@@ -130,15 +135,17 @@ class TapeWriter:
     def add(self, payload: Mapping[str, Any], outcome: Mapping[str, Any] | ProviderError) -> None:
         """Append one exchange."""
         answer = {"error": _written(outcome)} if isinstance(outcome, ProviderError) else {"reply": outcome}
-        self._write({"payload": payload, **answer})
+        try:
+            key = key_of(payload)
+        except (TypeError, ValueError) as error:
+            raise ConfigError(NO_JSON.format(type(error).__name__)) from None
+        self._write({"sha256": key, "payload": payload, **answer})
 
     def _write(self, line: Mapping[str, Any]) -> None:
         try:
             data = (json.dumps(scrubbed(line, self._secrets)) + "\n").encode()
         except (TypeError, ValueError) as error:
-            raise ConfigError(
-                f"what was exchanged is not JSON and cannot be recorded ({type(error).__name__})"
-            ) from None
+            raise ConfigError(NO_JSON.format(type(error).__name__)) from None
         try:
             with self._lock, open(self._path, "ab", opener=_private) as file:
                 file.write(data)
@@ -164,6 +171,7 @@ def read_tape(path: Path) -> tuple[Header, list[Exchange]]:
             error = line.get("error")
             exchanges.append(
                 Exchange(
+                    str(line["sha256"]),
                     dict(line["payload"]),
                     dict(line["reply"]) if error is None else None,
                     None if error is None else _read_error(error, header.provider),

@@ -50,7 +50,7 @@ class OpenAIResponses(OpenAISDK):
 
     name: ClassVar[str] = "openai-responses"
     openai_account: ClassVar[bool] = True
-    path: ClassVar[str] = "/responses"
+    path: str = "/responses"
     parameters: ClassVar[tuple[str, ...]] = PARAMETERS
 
     def __init__(
@@ -165,7 +165,7 @@ class OpenAIResponses(OpenAISDK):
         reason = "content_filter" if code in _DECLINED else shown
         raise ProviderRejected(words, code=reason, provider=self.name, status=status)
 
-    def _named_parameter(self, message: str, param: str | None) -> str | None:
+    def _named(self, message: str, param: str | None) -> str | None:
         return named_field(message, param)
 
     def _key_hint(self) -> str:

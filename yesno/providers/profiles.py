@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 from yesno._frozen import FrozenDict
 from yesno.reading.priors import ModelPrior
 
-__all__ = ["PROFILES", "Profile", "Strategy", "profile_for"]
+__all__ = ["PROFILES", "SYSTEM_ONE_HOSTS", "Profile", "Strategy", "SystemOneHost", "profile_for"]
 
 Strategy: TypeAlias = Literal["native", "logprobs", "sampled"]
 
@@ -156,6 +156,10 @@ PROFILES: dict[str, tuple[tuple[str, Profile], ...]] = {
             effort="none",
         ),
     ),
+    "openai-decisions": (
+        ("", Profile(strategies=("native",), source="openai 3.57.0, resources/decisions.py", date="2026-11")),
+    ),
+    "systemone": (("", Profile(strategies=("native",), source="typesafe-sdk 0.7.5", date="2026-11")),),
 }
 """Provider -> rows of a model-name prefix and its facts; the longest prefix wins."""
 
@@ -164,3 +168,82 @@ def profile_for(provider: str, model: str) -> Profile:
     """Return the row for a model: the longest matching prefix among the provider's rows."""
     rows = [(prefix, row) for prefix, row in PROFILES.get(provider, ()) if model.startswith(prefix)]
     return max(rows, key=lambda item: len(item[0]))[1] if rows else Profile()
+
+
+@dataclass(frozen=True, slots=True)
+class SystemOneHost:
+    """Where a vendor serves System One, and how it differs."""
+
+    base_url: str
+    """Address without the route; empty where every user has another one."""
+    path: str = "/v1/systemone"
+    key: str = ""
+    """Variable of the vendor's key; empty where none is known or needed."""
+    max_questions: int | None = None
+    """Most questions in one request; None where no limit is known."""
+    max_options: int = 255
+    max_levels: int = 10
+    state: str = "state"
+    """Name of the field that holds the input."""
+    sparse: bool = False
+    """The vendor's schema lets it leave distributions out."""
+    source: str = ""
+    date: str = "2026-11"
+
+
+SYSTEM_ONE_HOSTS: dict[str, SystemOneHost] = {
+    "typesafe": SystemOneHost(
+        "https://api.typesafe.ai",
+        key="TYPESAFE_API_KEY",
+        source="typesafe-sdk 0.7.5; 300 questions were taken",
+    ),
+    "openrouter": SystemOneHost(
+        "https://openrouter.ai/api",
+        key="OPENROUTER_API_KEY",
+        sparse=True,
+        source="openrouter 1.3.84: probabilities, confidence and legend are optional",
+    ),
+    "perplexity": SystemOneHost(
+        "https://api.perplexity.ai",
+        path="/v1/decisions",
+        key="PERPLEXITY_API_KEY",
+        max_questions=128,
+        source="limits as published; the address is that of the vendor's other APIs, not tried",
+    ),
+    "fireworks": SystemOneHost(
+        "https://api.fireworks.ai",
+        path="/inference/v1/systemone",
+        key="FIREWORKS_API_KEY",
+        max_options=208,
+        source="limits as published; the address is that of the vendor's other APIs, not tried",
+    ),
+    "upstage": SystemOneHost(
+        "https://api.upstage.ai",
+        key="UPSTAGE_API_KEY",
+        source="beta; the address is that of the vendor's other APIs, not tried",
+    ),
+    "ollama": SystemOneHost(
+        "http://127.0.0.1:11434",
+        max_options=26,
+        max_levels=26,
+        source="Ollama's documentation, 0.35.0",
+    ),
+    "sglang": SystemOneHost(
+        "http://127.0.0.1:30000", source="SGLang's decision_models.mdx; reports x_label_mass"
+    ),
+    "azure": SystemOneHost(
+        "", path="/providers/microsoft/v1/systemone", source="route as published, not tried"
+    ),
+    "databricks": SystemOneHost(
+        "", path="/ai-gateway/typesafe/v1/systemone", source="two client repositories; not verified"
+    ),
+    "gemini": SystemOneHost(
+        "",
+        path="",
+        max_questions=1000,
+        max_levels=255,
+        state="input",
+        source="body and limits as published; the route is not known",
+    ),
+}
+"""Dialect -> host. llama.cpp, LiteLLM and others without a row take `typesafe` with a `base_url`."""

@@ -17,8 +17,8 @@ from yesno.providers._tape import (
     Exchange,
     Header,
     TapeWriter,
-    canonical,
     facts_of,
+    key_of,
     profile_with,
     read_tape,
     scrubbed,
@@ -162,7 +162,7 @@ class ReplayProvider(_Around):
         self._lock = threading.Lock()
         self._left: dict[str, list[Exchange]] = defaultdict(list)
         for exchange in exchanges:
-            self._left[canonical(exchange.payload)].append(exchange)
+            self._left[exchange.key].append(exchange)
         self._bodies = {key: held[0].payload for key, held in self._left.items()}
         rejected = (e.error for e in exchanges if isinstance(e.error, ProviderRejected))
         self._rejections = list({str(error): error for error in rejected}.values())
@@ -182,16 +182,15 @@ class ReplayProvider(_Around):
         Raises:
             NotRecorded: This body was not recorded.
         """
-        body = scrubbed(payload)
         with self._lock:
-            held = self._left.get(canonical(body))
+            held = self._left.get(key_of(payload))
             if held:
                 exchange = held.pop(0) if len(held) > 1 else held[0]
                 error = exchange.error
             else:
                 error = self._rejection_on_the_way(payload)
                 if error is None:
-                    raise NotRecorded(self._missing(body), provider=self.name)
+                    raise NotRecorded(self._missing(scrubbed(payload)), provider=self.name)
         if error is not None:
             raise copy.copy(error)
         return copy.deepcopy(exchange.reply or {})
@@ -217,7 +216,7 @@ class ReplayProvider(_Around):
         adapted = self._inner.adapt(payload, error) if changes else None
         if adapted is None:
             return False
-        return canonical(scrubbed(adapted)) in self._left or any(
+        return key_of(adapted) in self._left or any(
             self._leads(adapted, other, changes - 1) for other in self._rejections
         )
 
@@ -227,7 +226,8 @@ class ReplayProvider(_Around):
             return f"{words}, which holds none"
         differing = min((_differing(body, other) for other in self._bodies.values()), key=len)
         return (
-            f"{words}; the nearest of its {len(self._bodies)} bodies differs in {', '.join(differing)}. "
+            f"{words}; the nearest of its {len(self._bodies)} bodies differs in "
+            f"{', '.join(differing) or 'what is not written'}. "
             "Record it with RecordingProvider, or ask as it was recorded"
         )
 

@@ -1,0 +1,62 @@
+"""What error bodies say, and which texts of a request they must not repeat to anyone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+__all__ = ["complaints_of", "detail_of", "private_texts"]
+
+_PRIVATE = ("messages", "input", "state")
+_WORDS = """
+    type role name content text data input_text output_text input_json user assistant system developer tool
+    function_call function_call_output call_id arguments output tool_calls function questions instructions
+    criteria choices levels value label description predicate choice score noul true false
+"""
+_PROTOCOL = frozenset(_WORDS.split())
+"""Words of the protocols, which every error may say."""
+
+
+def private_texts(body: Mapping[str, Any]) -> Iterator[str]:
+    """Yield every text of a request body that is somebody's own: prompts, inputs, questions and their options.
+
+    Names of questions are none: no model reads them, and an error says by them where it is.
+    """
+    for field in _PRIVATE:
+        yield from _texts(body.get(field))
+    questions = body.get("questions")
+    for question in questions.values() if isinstance(questions, Mapping) else questions or ():
+        yield from _texts({key: value for key, value in question.items() if key != "name"})
+
+
+def _texts(value: Any) -> Iterator[str]:  # noqa: ANN401 - JSON
+    if isinstance(value, str):
+        if value not in _PROTOCOL:
+            yield value
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _texts(key)
+            yield from _texts(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _texts(inner)
+
+
+def detail_of(detail: Mapping[str, Any]) -> tuple[str, str | None, str | None]:
+    """Return message, parameter and code of TypeSafe's `{error_type, message}` (typesafe-sdk 0.7.5; 2026-11)."""
+    code = detail.get("error_type")
+    code = code if isinstance(code, str) else None
+    return str(detail.get("message") or code or ""), None, code
+
+
+def complaints_of(detail: Any) -> str:  # noqa: ANN401 - JSON
+    """Return a `detail` as one message; of a list of complaints only what is wrong and where, never `input`."""
+    if not isinstance(detail, list):
+        return str(detail or "")
+    shown = []
+    for item in detail:
+        if isinstance(item, Mapping):
+            loc = item.get("loc")
+            place = "/".join(map(str, loc)) if isinstance(loc, list) else ""
+            shown.append(f"{place}: {item.get('msg')}" if place else str(item.get("msg")))
+    return "; ".join(shown)
