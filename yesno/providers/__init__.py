@@ -13,9 +13,11 @@ __all__ = ["PROVIDERS", "load_provider"]
 
 PROVIDERS: dict[str, str] = {
     "azure": "yesno.providers.azure:Azure",
+    "cohere": "yesno.providers.cohere:Cohere",
     "deepseek": "yesno.providers.deepseek:DeepSeek",
     "fake": "yesno.providers.fake:FakeProvider",
     "fireworks": "yesno.providers.fireworks:Fireworks",
+    "gemini": "yesno.providers.gemini:Gemini",
     "groq": "yesno.providers.groq:Groq",
     "llamacpp": "yesno.providers.llamacpp:LlamaCpp",
     "lmstudio": "yesno.providers.lmstudio:LMStudio",
@@ -27,6 +29,7 @@ PROVIDERS: dict[str, str] = {
     "openai-decisions": "yesno.providers.openai_decisions:OpenAIDecisions",
     "openai-responses": "yesno.providers.openai_responses:OpenAIResponses",
     "openrouter": "yesno.providers.openrouter:OpenRouter",
+    "sglang": "yesno.providers.sglang:SGLang",
     "systemone": "yesno.providers.systemone:SystemOne",
     "together": "yesno.providers.together:Together",
     "vllm": "yesno.providers.vllm:VLLM",

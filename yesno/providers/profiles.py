@@ -90,6 +90,13 @@ def _host(source: str, *, prefix: str = "", **facts: Any) -> tuple[tuple[str, Pr
     return ((prefix, Profile(source=source, date="2026-11", **facts)),)
 
 
+_GEMINI_SOURCE = (
+    "python-genai types.py: `logprobs` from 1 to 20; which models refuse changes: mscraftsman/generative-ai issue 135, "
+    "GoogleCloudPlatform/generative-ai issue 2947, googleapis/python-genai issue 1921; whether temperature scales "
+    "log-probabilities is not documented"
+)
+
+
 PROFILES: dict[str, tuple[tuple[str, Profile], ...]] = {
     "openai": _OPENAI,
     "openai-responses": _like_openai(
@@ -101,6 +108,10 @@ PROFILES: dict[str, tuple[tuple[str, Profile], ...]] = {
         "Azure answers as OpenAI does, its tables of models with log-probabilities differ: "
         "BerriAI/litellm issue 18856"
     ),
+    "cohere": _host(
+        "cohere-python types/logprob_item.py: log-probabilities of the sampled tokens only, no alternatives (2026-11)",
+        strategies=("sampled",),
+    ),
     "deepseek": _host(
         "https://api-docs.deepseek.com/guides/thinking_mode.md: thinking is on by default and ignores the "
         "temperature; whether temperature scales log-probabilities otherwise, and the most alternatives (20), "
@@ -110,6 +121,15 @@ PROFILES: dict[str, tuple[tuple[str, Profile], ...]] = {
     "fireworks": _host(
         "Portkey-AI/gateway issue 1009: at most 5, unconfirmed; which models have log-probabilities differs",
         top_logprobs=5,
+    ),
+    "gemini": (
+        *_host(_GEMINI_SOURCE),
+        *_host(
+            f"{_GEMINI_SOURCE}; 2.5 Flash and Flash-Lite think no more at a budget of 0: "
+            "https://ai.google.dev/gemini-api/docs/thinking",
+            prefix="gemini-2.5-flash",
+            extra=FrozenDict({"thinkingConfig": {"thinkingBudget": 0}}),
+        ),
     ),
     "groq": _host(
         "groq-python, completion_create_params.py: not yet supported by any model (2026-08); a 400 when sent: "
@@ -135,6 +155,10 @@ PROFILES: dict[str, tuple[tuple[str, Profile], ...]] = {
         "https://openrouter.ai/docs/features/provider-routing.md; hosts that cannot leave log-probabilities out: "
         "SillyTavern/SillyTavern issue 5804; hosts differ in scaling by temperature: standardcompletions/rfcs issue 11",
         extra=FrozenDict({"provider": {"require_parameters": True}}),
+    ),
+    "sglang": _host(
+        "sglang entrypoints/openai: `logprobs` and `top_logprobs` as OpenAI's; -inf and null under grammars: "
+        "sgl-project/sglang issue 20323; a very large number can stop the server: issue 40076, unconfirmed",
     ),
     "together": _host(
         "togethercomputer/openapi openapi.yaml: `logprobs` is a number from 0 to 20; the arrays of Completions "
