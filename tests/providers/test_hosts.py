@@ -188,6 +188,11 @@ class TestFireworks(HostContract):
     recorded = "fireworks/yes"
 
 
+class TestGeminiCompat(SilentHostContract):
+    provider = "gemini-compat"
+    recorded = "gemini_compat/no_logprobs"
+
+
 class TestGroq(SilentHostContract):
     provider = "groq"
     recorded = "groq/no_logprobs"
@@ -251,7 +256,18 @@ HOSTS = sorted(
     ]
     if hasattr(kind, "provider")
 )
-KEYED = ["azure", "cohere", "deepseek", "fireworks", "groq", "mistral", "openrouter", "together", "xai"]
+KEYED = [
+    "azure",
+    "cohere",
+    "deepseek",
+    "fireworks",
+    "gemini-compat",
+    "groq",
+    "mistral",
+    "openrouter",
+    "together",
+    "xai",
+]
 
 
 def variable(name):

@@ -18,6 +18,7 @@ PROVIDERS: dict[str, str] = {
     "fake": "yesno.providers.fake:FakeProvider",
     "fireworks": "yesno.providers.fireworks:Fireworks",
     "gemini": "yesno.providers.gemini:Gemini",
+    "gemini-compat": "yesno.providers.gemini_compat:GeminiCompat",
     "groq": "yesno.providers.groq:Groq",
     "llamacpp": "yesno.providers.llamacpp:LlamaCpp",
     "lmstudio": "yesno.providers.lmstudio:LMStudio",

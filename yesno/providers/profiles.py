@@ -131,6 +131,10 @@ PROFILES: dict[str, tuple[tuple[str, Profile], ...]] = {
             extra=FrozenDict({"thinkingConfig": {"thinkingBudget": 0}}),
         ),
     ),
+    "gemini-compat": _host(
+        "https://ai.google.dev/gemini-api/docs/openai: log-probabilities are not among what it lists",
+        strategies=("sampled",),
+    ),
     "groq": _host(
         "groq-python, completion_create_params.py: not yet supported by any model (2026-08); a 400 when sent: "
         "groq/groq-python issue 25",
