@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 from yesno._frozen import FrozenDict
@@ -22,13 +21,11 @@ _TYPES = {
 
 def document(response: DecisionResponse, outcome: Outcome, seconds: float) -> dict[str, Any]:
     """Return an outcome as plain JSON values: no NaN, no infinity."""
-    fields = {field: _plain(getattr(outcome, field)) for field in outcome.__dataclass_fields__}
-    usage = None if response.usage is None else asdict(response.usage)
     return {
         "type": _TYPES.get(type(outcome), "custom"),
-        **fields,
+        **_plain(outcome),
         "model": response.model,
-        "usage": usage,
+        "usage": _plain(response.usage),
         "seconds": round(seconds, 3),
     }
 
@@ -38,7 +35,9 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - JSON values
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
-    return asdict(value) if hasattr(value, "__dataclass_fields__") else value
+    if hasattr(value, "__dataclass_fields__"):
+        return {field: _plain(getattr(value, field)) for field in value.__dataclass_fields__}
+    return value
 
 
 def answer_text(outcome: Outcome) -> str:
