@@ -189,6 +189,14 @@ def test_a_caller_who_allows_nothing_else_gets_no_number(shell):
 
 
 @both
+def test_a_reply_that_thought_too_long_is_asked_for_with_more_room(shell):
+    cut = {"candidates": [{"content": {"role": "model"}, "finishReason": "MAX_TOKENS"}]}
+    server = Server(httpx2.Response(200, json=cut), reply_of("gemini/yes"))
+    assert shell(connected(server, "gemini-2.5-pro")).decide("x", YesNo("q?")).is_yes()
+    assert [body["generationConfig"]["maxOutputTokens"] for body in server.bodies] == [4, 2048]
+
+
+@both
 def test_a_model_that_must_think_is_asked_again_without_the_budget(shell):
     server = Server(reply_of("gemini/thinking_400"), reply_of("gemini/yes"))
     model = shell(connected(server))
@@ -272,6 +280,9 @@ def test_what_is_missing_is_named(monkeypatch):
     assert load_provider("gemini:m").secrets() == ("from-environment",)
     with pytest.raises(ProviderRejected, match="GEMINI_API_KEY"):
         DecisionModel(connected(lambda _: httpx2.Response(403))).decide("x", YesNo("q?"))
+    bad_key = refused("API key not valid. Please pass a valid API key.")
+    with pytest.raises(ProviderRejected, match="GEMINI_API_KEY"):
+        DecisionModel(connected(lambda _: bad_key)).decide("x", YesNo("q?"))
 
 
 def test_the_address_is_googles_own_or_the_callers_without_credentials():

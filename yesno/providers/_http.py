@@ -97,7 +97,7 @@ class HttpProvider(Provider):
     def _own(self) -> httpx2.Client:
         import httpx2
 
-        return httpx2.Client()
+        return httpx2.Client(limits=_limits())
 
     def _async_client(self) -> httpx2.AsyncClient:
         loop = asyncio.get_running_loop()
@@ -106,7 +106,7 @@ class HttpProvider(Provider):
             return held[1]
         import httpx2
 
-        client = httpx2.AsyncClient(limits=httpx2.Limits(max_connections=None, keepalive_expiry=60.0))
+        client = httpx2.AsyncClient(limits=_limits())
         with self._lock:
             self._async_own = {k: v for k, v in self._async_own.items() if not v[0].is_closed()}
             self._async_own[id(loop)] = (loop, client)
@@ -192,6 +192,13 @@ class HttpProvider(Provider):
 
     def _key_hint(self) -> str:
         raise NotImplementedError
+
+
+def _limits() -> httpx2.Limits:
+    """Return no limit on connections: how many requests are under way is the engine's."""
+    import httpx2
+
+    return httpx2.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=60.0)
 
 
 def _body_of(response: httpx2.Response) -> Any:  # noqa: ANN401 - JSON, or the text

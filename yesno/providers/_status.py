@@ -13,6 +13,8 @@ __all__ = ["NO_KEY", "masked", "status_error"]
 
 NO_KEY = "none"
 """What the SDK is given in place of a key where a server needs none."""
+_BAD_KEY = "API key not valid"
+"""How Gemini's 400 about a key begins (cequence-io/openai-scala-client issue 109; 2026-11)."""
 QUOTED = "(the server's message quotes the prompt and is left out)"
 
 
@@ -56,9 +58,11 @@ def status_error(
     }
     if (status in (408, 409, 429) or status >= 500) and code != "insufficient_quota":
         return ProviderUnavailable(f"{place} answered {status}: {shown}", **known)
-    hint = {401: key_hint, 403: key_hint, 404: f"; is {model!r} the right model name?"}
+    hint = f"; is {model!r} the right model name?" if status == 404 else ""
+    if status in (401, 403) or (not quoted and message.startswith(_BAD_KEY)):
+        hint = key_hint
     return ProviderRejected(
-        f"{place} answered {status}: {shown}{hint.get(status, '')}",
+        f"{place} answered {status}: {shown}{hint}",
         # words that may be the user's own must not change how anything is asked
         param=None if quoted else named(message, param) if status in (400, 422) else param,
         code=code,
