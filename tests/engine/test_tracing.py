@@ -6,7 +6,18 @@ import httpx2
 import pytest
 
 from tests.engine.support import both, compatible, refused
-from yesno import Choice, DecisionModel, FakeProvider, Listener, Scale, TracingListener, YesNo
+from yesno import (
+    Choice,
+    DecisionModel,
+    DecisionRequest,
+    DecisionResponse,
+    FakeProvider,
+    Listener,
+    Scale,
+    TracingListener,
+    YesNo,
+    YesNoAnswer,
+)
 from yesno.engine.listeners import Call
 from yesno.errors import ConfigError, ProviderRejected
 from yesno.providers.fake import chat_reply
@@ -214,6 +225,16 @@ def test_an_event_of_a_call_that_was_not_seen_to_begin_is_ignored(traced):
     listener.on_response(call, seen[0][1])
     listener.on_error(call, ValueError("x"))
     assert spans() == ()
+
+
+def test_tokens_that_nobody_counted_are_not_told_as_none(traced):
+    provider, spans = traced
+    listener = TracingListener(tracer_provider=provider)
+    call = Call(DecisionRequest("x", {"q": YesNo("q?")}), "other")
+    listener.on_request(call)
+    listener.on_response(call, DecisionResponse({"q": YesNoAnswer(probability=0.9)}))
+    assert not any("usage" in name or "model" in name for name in spans()[0].attributes)
+    assert spans()[0].name == "chat"
 
 
 def test_a_missing_package_is_named_with_the_command(monkeypatch):

@@ -113,9 +113,16 @@ class TracingListener(Listener):
 
 
 def _results(response: DecisionResponse) -> Iterator[tuple[str, Any]]:
-    usage = response.usage or Usage()
     if response.model:
         yield "gen_ai.response.model", response.model
+    if response.usage is not None:
+        yield from _spent(response.usage)
+    outcomes = response.answers.values()
+    yield "yesno.refused", sum(isinstance(outcome, Refusal) for outcome in outcomes)
+    yield "yesno.undecided", sum(isinstance(outcome, Undecided) for outcome in outcomes)
+
+
+def _spent(usage: Usage) -> Iterator[tuple[str, Any]]:
     yield "gen_ai.usage.input_tokens", usage.input_tokens
     yield "gen_ai.usage.output_tokens", usage.output_tokens
     yield "gen_ai.usage.cache_read.input_tokens", usage.cached_tokens
@@ -126,9 +133,6 @@ def _results(response: DecisionResponse) -> Iterator[tuple[str, Any]]:
         yield "yesno.cost_usd", usage.cost_usd
     for reason, count in usage.fallbacks.items():
         yield f"yesno.fallbacks.{reason}", count
-    outcomes = response.answers.values()
-    yield "yesno.refused", sum(isinstance(outcome, Refusal) for outcome in outcomes)
-    yield "yesno.undecided", sum(isinstance(outcome, Undecided) for outcome in outcomes)
 
 
 def _messages(request: DecisionRequest) -> list[dict[str, Any]]:

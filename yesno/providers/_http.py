@@ -69,6 +69,11 @@ class HttpProvider(Provider):
             return self._status_error(error)
         if isinstance(error, httpx2.TimeoutException):
             return ProviderUnavailable(f"{self._place} did not answer in time", provider=self.name)
+        if isinstance(error, httpx2.ReadError | httpx2.RemoteProtocolError | httpx2.DecodingError):
+            return ProviderUnavailable(
+                f"cannot reach {self._place} for a whole reply: it broke off or cannot be decoded",
+                provider=self.name,
+            )
         if isinstance(error, httpx2.RequestError):
             return ProviderUnavailable(
                 f"cannot reach {self._place}; check that the server runs and the address is right",
