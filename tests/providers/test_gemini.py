@@ -132,12 +132,21 @@ def test_the_model_is_in_the_address_and_the_key_is_not():
     assert KEY in connected(handler).secrets()
 
 
-def test_thinking_is_turned_off_where_that_is_known_to_be_accepted():
-    configs = {
-        model: connected(None, model).build(TASK)["generationConfig"].get("thinkingConfig")
-        for model in (MODEL, "models/gemini-2.5-flash-lite", "gemini-2.5-pro", "gemini-2.0-flash")
-    }
-    assert list(configs.values()) == [{"thinkingBudget": 0}] * 2 + [None] * 2
+@pytest.mark.parametrize(
+    ("model", "thinking"),
+    [
+        (MODEL, {"thinkingBudget": 0}),
+        ("models/gemini-2.5-flash-lite", {"thinkingBudget": 0}),
+        ("gemini-3.5-flash-lite", {"thinkingLevel": "minimal"}),
+        ("gemini-3.7-flash", {"thinkingLevel": "low"}),
+        ("gemini-3.1-pro-preview", {"thinkingLevel": "low"}),
+        ("gemini-2.5-pro", None),
+        ("gemini-2.0-flash", None),
+    ],
+)
+def test_a_model_is_asked_to_think_as_little_as_it_is_known_to_accept(model, thinking):
+    config = connected(None, model).build(TASK)["generationConfig"]
+    assert config.get("thinkingConfig") == thinking
 
 
 def test_roles_are_geminis_own():

@@ -164,13 +164,16 @@ class TestCohere(SilentHostContract):
             self.make({}).parse(TASK, {"message": message})
         assert PRIVATE not in str(info.value)
 
-    def test_a_form_that_is_refused_is_left_out(self):
+    @pytest.mark.parametrize(
+        "message", ["invalid `response_format`", "invalid json schema: additionalProperties"]
+    )
+    def test_a_form_that_is_refused_is_left_out(self, message):
         bodies = []
 
         def handler(request):
             bodies.append(json.loads(request.content))
             if "response_format" in bodies[-1]:
-                return httpx2.Response(400, json={"message": "invalid `response_format`: schema"})
+                return httpx2.Response(400, json={"message": message})
             return httpx2.Response(200, json=self.saying('{"answer": "no", "confidence": 90}'))
 
         model = DecisionModel(self.connect(handler), concurrency=1)

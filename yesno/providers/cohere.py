@@ -59,3 +59,6 @@ class Cohere(Host):
                 f"the reply of {self._place} is not a Chat v2 body ({type(error).__name__})",
                 provider=self.name,
             ) from error
+
+    def _named(self, message: str, param: str | None) -> str | None:
+        return super()._named(message, param) or ("response_format" if "schema" in message else None)

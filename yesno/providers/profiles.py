@@ -97,6 +97,13 @@ _GEMINI_SOURCE = (
 )
 
 
+def _gemini(prefix: str, source: str, **thinking: Any) -> tuple[tuple[str, Profile], ...]:
+    """Return the row of models that think as little as they can; what they think counts as output."""
+    page = "https://ai.google.dev/gemini-api/docs/generate-content/thinking"
+    extra = FrozenDict({"thinkingConfig": thinking})
+    return _host(f"{_GEMINI_SOURCE}; {page}; {source}", prefix=prefix, extra=extra)
+
+
 PROFILES: dict[str, tuple[tuple[str, Profile], ...]] = {
     "openai": _OPENAI,
     "openai-responses": _like_openai(
@@ -124,12 +131,12 @@ PROFILES: dict[str, tuple[tuple[str, Profile], ...]] = {
     ),
     "gemini": (
         *_host(_GEMINI_SOURCE),
-        *_host(
-            f"{_GEMINI_SOURCE}; 2.5 Flash and Flash-Lite think no more at a budget of 0: "
-            "https://ai.google.dev/gemini-api/docs/thinking",
-            prefix="gemini-2.5-flash",
-            extra=FrozenDict({"thinkingConfig": {"thinkingBudget": 0}}),
-        ),
+        *_gemini("gemini-2.5-flash", "Flash and Flash-Lite do not think at a budget of 0", thinkingBudget=0),
+        *_gemini("gemini-3", "bolna-ai/bolna pull request 956: all of 3.x take `low`", thinkingLevel="low"),
+        *_gemini("gemini-3-flash", "flachesis/gemini-rust issue 61", thinkingLevel="minimal"),
+        *_gemini("gemini-3.1-flash-lite", "maximhq/bifrost issue 7287", thinkingLevel="minimal"),
+        *_gemini("gemini-3.5-flash", "withceleste/celeste-python pull request 292", thinkingLevel="minimal"),
+        *_gemini("gemini-3.6-flash", "Google Cloud's page on thinking", thinkingLevel="minimal"),
     ),
     "gemini-compat": _host(
         "https://ai.google.dev/gemini-api/docs/openai: log-probabilities are not among what it lists",

@@ -29,7 +29,8 @@ def chat_v2_body(
 ) -> dict[str, Any]:
     """Return the body that asks for one answer, in JSON where a schema is given.
 
-    Fields named in `refuses` are left out.
+    The schema's field is that of `JsonResponseFormatV2`; a guide calls it `schema`
+    (https://docs.cohere.com/docs/structured-outputs; 2026-11). Fields named in `refuses` are left out.
     """
     body: dict[str, Any] = {
         "model": model,
