@@ -14,6 +14,7 @@ class SGLang(Host):
 
     Its log-probabilities may cover the reasoning span too (sgl-project/sglang issue 25055; 2026-11): the answer is
     found by its text. `systemone` with `dialect="sglang"` asks its decision endpoint.
+    SGLang documents no variable for its key (2026-11); the name is the one that several of its clients use.
     """
 
     name: ClassVar[str] = "sglang"
