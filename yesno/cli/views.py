@@ -8,7 +8,7 @@ from yesno._frozen import FrozenDict
 from yesno.questions import Answer, ChoiceAnswer, Outcome, Refusal, ScaleAnswer, Undecided, YesNoAnswer
 from yesno.response import DecisionResponse
 
-__all__ = ["answer_text", "bounds_text", "document", "mass_text"]
+__all__ = ["answer_text", "bounds_text", "document", "mass_text", "plain"]
 
 _TYPES = {
     YesNoAnswer: "yes_no",
@@ -23,20 +23,21 @@ def document(response: DecisionResponse, outcome: Outcome, seconds: float) -> di
     """Return an outcome as plain JSON values: no NaN, no infinity."""
     return {
         "type": _TYPES.get(type(outcome), "custom"),
-        **_plain(outcome),
+        **plain(outcome),
         "model": response.model,
-        "usage": _plain(response.usage),
+        "usage": plain(response.usage),
         "seconds": round(seconds, 3),
     }
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401 - JSON values
+def plain(value: Any) -> Any:  # noqa: ANN401 - JSON values
+    """Return a frozen value as what `json` can write."""
     if isinstance(value, FrozenDict):
-        return {key: _plain(item) for key, item in value.items()}
+        return {key: plain(item) for key, item in value.items()}
     if isinstance(value, tuple):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     if hasattr(value, "__dataclass_fields__"):
-        return {field: _plain(getattr(value, field)) for field in value.__dataclass_fields__}
+        return {field: plain(getattr(value, field)) for field in value.__dataclass_fields__}
     return value
 
 
