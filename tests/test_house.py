@@ -36,6 +36,7 @@ HEAVY = [
     "asyncio",
     "tiktoken",
     "numpy",
+    "opentelemetry",
     "concurrent.futures",
     "ssl",
 ]
@@ -51,6 +52,7 @@ AT_USE = [
     "typer",
     "xllamacpp",
     "tiktoken",
+    "opentelemetry",
 ]
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 KEPT = ("yesno", "tests", "prompts", "scripts", "benchmarks", ".ci")

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from yesno.engine.retry import RetryPolicy
     from yesno.engine.sqlite_cache import SqliteCache
     from yesno.engine.sync import DecisionModel
+    from yesno.engine.tracing import TracingListener
     from yesno.errors import (
         AnswerError,
         BudgetExceeded,
@@ -53,6 +54,7 @@ _ROOMS = {
     "engine.retry": ("RetryPolicy",),
     "engine.sqlite_cache": ("SqliteCache",),
     "engine.sync": ("DecisionModel",),
+    "engine.tracing": ("TracingListener",),
     "errors": (
         "AnswerError",
         "BudgetExceeded",
@@ -122,6 +124,7 @@ __all__ = [
     "SqliteCache",
     "TemplateSet",
     "ToolCall",
+    "TracingListener",
     "Undecided",
     "UndecidedError",
     "Usage",

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from yesno._frozen import FrozenDict
 from yesno.questions import Outcome
 
 __all__ = [
@@ -92,8 +93,13 @@ class Usage:
     """Price of the tokens in US dollars; None when any part of it is unknown, 0 when nothing was sent."""
     reasoning_tokens: int = 0
     """Part of `output_tokens` that was spent on thinking, where the host says so."""
+    fallbacks: Mapping[str, int] = FrozenDict()
+    """Reason, such as `logprobs_unsupported` -> questions that were answered by a second-best way because of it, or
+    not even by that. One whose model is known to lack the best way counts too."""
 
     def __post_init__(self) -> None:
+        if not isinstance(self.fallbacks, FrozenDict):
+            object.__setattr__(self, "fallbacks", FrozenDict(self.fallbacks))
         if self.cost_usd is None and not (self.requests or self.input_tokens or self.output_tokens):
             object.__setattr__(self, "cost_usd", 0.0)
 
@@ -107,7 +113,14 @@ class Usage:
             self.cache_hits + other.cache_hits,
             (self.cost_usd or 0.0) + (other.cost_usd or 0.0) if known else None,
             self.reasoning_tokens + other.reasoning_tokens,
+            _sum(self.fallbacks, other.fallbacks),
         )
+
+
+def _sum(one: Mapping[str, int], other: Mapping[str, int]) -> Mapping[str, int]:
+    if not other or not one:
+        return one or other
+    return FrozenDict({reason: one.get(reason, 0) + other.get(reason, 0) for reason in {**one, **other}})
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,7 @@ def test_json_is_one_strict_object(run):
         False,
     )
     assert shown["usage"]["requests"] == 1
+    assert shown["usage"]["fallbacks"] == {}
 
 
 @pytest.mark.parametrize(("threshold", "code"), [("0.8", 0), ("0.81", 1), ("1.5", 2), ("nan", 2)])

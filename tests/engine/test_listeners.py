@@ -1,6 +1,9 @@
 import asyncio
+import json
+import pickle
 import threading
 
+import httpx2
 import pytest
 
 from tests.engine.support import Recorder, Server, both, compatible, refused
@@ -18,6 +21,7 @@ from yesno import (
 )
 from yesno.errors import ConfigError, ProviderRejected, QuestionError
 from yesno.providers.base import Provider
+from yesno.providers.fake import chat_reply
 
 
 @both
@@ -27,6 +31,59 @@ def test_usage_adds_up_over_decisions_and_models(shell):
     model.decide("x", {"a": YesNo("q?"), "b": YesNo("q?")})
     other.decide("x", YesNo("q?"))
     assert meter.total == Usage(requests=3, output_tokens=3, cost_usd=0.0)
+
+
+def without_logprobs(prompt):
+    return {'{"answer": "yes", "confidence": 90}': 1.0} if "JSON" in prompt else {"Well": 0.9, "Yes": 0.05}
+
+
+@both
+def test_falls_to_a_second_best_way_are_counted_by_reason(shell):
+    meter = UsageListener()
+    model = shell(FakeProvider(without_logprobs, strategies=("logprobs", "sampled")), listeners=[meter])
+    response = model.decide("x", {"a": YesNo("q?"), "b": YesNo("r?")})
+    assert response.usage.fallbacks == {"low_label_mass": 2}
+    model.decide("y", YesNo("q?"))
+    assert meter.total.fallbacks == {"low_label_mass": 3}
+    assert shell(FakeProvider()).decide("x", {"q": YesNo("q?")}).usage.fallbacks == {}
+
+
+@both
+def test_a_model_known_to_be_blind_falls_at_every_question(shell):
+    def server(request):
+        body = json.loads(request.content)
+        if "logprobs" in body:
+            return refused(400, "no", param="logprobs")
+        return httpx2.Response(200, json=chat_reply({'{"answer": "yes", "confidence": 90}': 1}))
+
+    model = shell(compatible(server))
+    for _ in range(3):
+        response = model.decide("x", {"q": YesNo("q?")})
+        assert response.usage.fallbacks == {"logprobs_unsupported": 1}
+    chosen = shell(compatible(server), strategy="sampled").decide("x", {"q": YesNo("q?")})
+    assert chosen.usage.fallbacks == {}
+
+
+def test_usage_stays_a_value_that_cannot_be_changed():
+    counts = {"no_logprobs": 1}
+    usage = Usage(requests=1, fallbacks=counts)
+    counts["no_logprobs"] = 9
+    assert usage.fallbacks == {"no_logprobs": 1}
+    assert hash(usage) == hash(Usage(requests=1, fallbacks={"no_logprobs": 1}))
+    assert pickle.loads(pickle.dumps(usage)) == usage  # noqa: S301 - our own bytes
+    total = usage + Usage(fallbacks={"no_logprobs": 1, "truncated": 2}) + Usage()
+    assert total.fallbacks == {"no_logprobs": 2, "truncated": 2}
+    with pytest.raises(TypeError):
+        usage.fallbacks["x"] = 1
+
+
+@both
+def test_the_log_shows_what_was_fallen_back_for(shell, caplog):
+    with caplog.at_level("INFO", logger="yesno"):
+        provider = FakeProvider(without_logprobs, strategies=("logprobs", "sampled"))
+        shell(provider, listeners=[LoggingListener()]).decide("x", YesNo("q?"))
+    made = next(record for record in caplog.records if record.message == "decision_made")
+    assert made.fallbacks == {"low_label_mass": 1}
 
 
 def test_usage_is_counted_right_from_many_threads():

@@ -8,10 +8,18 @@ import httpx2
 import pytest
 
 from tests.engine.support import both, refused
-from tests.providers.contract import KEY, TASK, HttpProviderContract, ProviderContract, payload, record
+from tests.providers.contract import (
+    KEY,
+    PRIVATE,
+    TASK,
+    HttpProviderContract,
+    ProviderContract,
+    payload,
+    record,
+)
 from tests.providers.test_openai_chat import clients
 from yesno import Choice, DecisionModel, YesNo
-from yesno.errors import ConfigError, ProviderRejected
+from yesno.errors import ConfigError, ProviderRejected, UnreadableReply
 from yesno.evidence import Completion
 from yesno.providers import PROVIDERS, load_provider
 from yesno.providers._host import Host
@@ -37,6 +45,8 @@ def answering(name, model="m"):
 class HostTests:
     """A host; `connect` makes it with the model of its recorded request, whose row it then has."""
 
+    route = "/chat/completions"
+
     def connect(self, handler):
         return connected(self.provider, handler, record(self.recorded)["request"]["model"])
 
@@ -55,8 +65,8 @@ class HostTests:
                 **clients(handler),
             )
             provider.send(provider.build(TASK))
-        assert seen[0].endswith("/chat/completions")
-        assert seen[1] == "https://proxy.test/v1/chat/completions"
+        assert seen[0].endswith(self.route)
+        assert seen[1] == f"https://proxy.test/v1{self.route}"
         assert "test" not in seen[0]
         assert provider.address == "https://proxy.test/v1"
         assert self.provider == "azure" or load_provider(f"{self.provider}:m", api_key=KEY).address is None
@@ -85,13 +95,18 @@ class SilentHostContract(HostContract):
 
         def handler(request):
             bodies.append(json.loads(request.content))
-            body = copy.deepcopy(payload(self.recorded))
-            body["choices"][0]["message"]["content"] = '{"answer": "yes", "confidence": 90}'
-            return httpx2.Response(200, json=body)
+            return httpx2.Response(200, json=self.saying('{"answer": "yes", "confidence": 90}'))
 
         answer = DecisionModel(self.connect(handler)).decide("x", YesNo("q?"))
         assert (answer.method, answer.is_yes()) == ("sampled", True)
         assert not any("logprobs" in body for body in bodies)
+        assert all(body["response_format"]["type"].startswith("json") for body in bodies)
+
+    def saying(self, text):
+        """Return the recorded reply with another text."""
+        body = copy.deepcopy(payload(self.recorded))
+        body["choices"][0]["message"]["content"] = text
+        return body
 
     def test_a_caller_who_wants_log_probabilities_is_told(self):
         with pytest.raises(ConfigError, match="logprobs"):
@@ -103,6 +118,69 @@ class TestAzure(HostContract):
     recorded = "azure/yes"
 
 
+class TestCohere(SilentHostContract):
+    provider = "cohere"
+    recorded = "cohere/no_logprobs"
+    route = "/v2/chat"
+
+    def saying(self, text):
+        body = copy.deepcopy(payload(self.recorded))
+        body["message"]["content"][1]["text"] = text
+        return body
+
+    def test_the_address_is_the_hosts_own_and_base_url_wins(self):
+        seen = []
+
+        def handler(request):
+            seen.append(str(request.url))
+            return httpx2.Response(200, json=payload(self.recorded))
+
+        for address in (None, "https://proxy.test/v2/"):
+            provider = connected("cohere", handler)
+            if address:
+                provider = load_provider("cohere:m", api_key=KEY, base_url=address, **clients(handler))
+            provider.send(provider.build(TASK))
+        assert seen == ["https://api.cohere.com/v2/chat", "https://proxy.test/v2/chat"]
+
+    def test_blocks_that_are_no_text_are_not_read_and_tokens_are_counted(self):
+        reply = self.make({}).parse(TASK, payload(self.recorded))
+        assert reply.evidence == Completion("Yes")
+        assert (reply.usage.input_tokens, reply.usage.output_tokens) == (566, 3)
+
+    @pytest.mark.parametrize(
+        ("reason", "finish"), [("MAX_TOKENS", "length"), ("TOOL_CALL", "tool_calls"), ("ERROR", "other")]
+    )
+    def test_other_ends_are_told_apart(self, reason, finish):
+        body = {**payload(self.recorded), "finish_reason": reason}
+        assert self.make({}).parse(TASK, body).evidence.finish == finish
+
+    @pytest.mark.parametrize(
+        "message",
+        [{}, PRIVATE, {"content": PRIVATE}, {"content": [{"type": "text", "text": [PRIVATE]}]}],
+        ids=["empty", "text", "content", "block"],
+    )
+    def test_junk_in_its_own_shape_is_unreadable(self, message):
+        with pytest.raises(UnreadableReply) as info:
+            self.make({}).parse(TASK, {"message": message})
+        assert PRIVATE not in str(info.value)
+
+    @pytest.mark.parametrize(
+        "message", ["invalid `response_format`", "invalid json schema: additionalProperties"]
+    )
+    def test_a_form_that_is_refused_is_left_out(self, message):
+        bodies = []
+
+        def handler(request):
+            bodies.append(json.loads(request.content))
+            if "response_format" in bodies[-1]:
+                return httpx2.Response(400, json={"message": message})
+            return httpx2.Response(200, json=self.saying('{"answer": "no", "confidence": 90}'))
+
+        model = DecisionModel(self.connect(handler), concurrency=1)
+        assert not model.decide("x", YesNo("q?")).is_yes()
+        assert ["response_format" in body for body in bodies].count(True) == 1
+
+
 class TestDeepSeek(HostContract):
     provider = "deepseek"
     recorded = "deepseek/yes"
@@ -111,6 +189,11 @@ class TestDeepSeek(HostContract):
 class TestFireworks(HostContract):
     provider = "fireworks"
     recorded = "fireworks/yes"
+
+
+class TestGeminiCompat(SilentHostContract):
+    provider = "gemini-compat"
+    recorded = "gemini_compat/no_logprobs"
 
 
 class TestGroq(SilentHostContract):
@@ -143,6 +226,15 @@ class TestOpenRouter(HostTests, HttpProviderContract):
     recorded = "openrouter/yes"
 
 
+class TestSGLang(HostContract):
+    provider = "sglang"
+    recorded = "sglang/yes"
+
+    def test_the_tokens_of_the_reasoning_are_not_the_answer(self):
+        answer = DecisionModel(answering("sglang/reasoning")).decide("x", YesNo("q?"))
+        assert answer.probability == pytest.approx(0.25, abs=1e-3)
+
+
 class TestTogether(HostContract):
     provider = "together"
     recorded = "together/yes"
@@ -167,7 +259,18 @@ HOSTS = sorted(
     ]
     if hasattr(kind, "provider")
 )
-KEYED = ["azure", "deepseek", "fireworks", "groq", "mistral", "openrouter", "together", "xai"]
+KEYED = [
+    "azure",
+    "cohere",
+    "deepseek",
+    "fireworks",
+    "gemini-compat",
+    "groq",
+    "mistral",
+    "openrouter",
+    "together",
+    "xai",
+]
 
 
 def variable(name):
@@ -237,6 +340,7 @@ def test_a_rejected_key_names_the_variable(name):
         "ollama/cloud_no_logprobs",
         "openrouter/omitted",
         "openrouter/no_host_404",
+        "sglang/reasoning",
         "together/list",
         "xai/reasoning_null",
     ],

@@ -102,6 +102,7 @@ def spend(response: DecisionResponse, error: BudgetExceeded) -> None:
     if response.usage is not None:
         assert_type(response.usage.cost_usd, float | None)
         assert_type(response.usage.cache_hits, int)
+        assert_type(response.usage.fallbacks, Mapping[str, int])
 
 
 def sync(model: DecisionModel, texts: Iterator[str]) -> None:

@@ -70,7 +70,13 @@ def test_ollama_is_read():
 
 @pytest.mark.parametrize(
     ("reason", "finish"),
-    [("STOP", "stop"), ("MAX_TOKENS", "length"), ("SAFETY", "content_filter"), ("X", "other")],
+    [
+        ("STOP", "stop"),
+        ("MAX_TOKENS", "length"),
+        ("SAFETY", "content_filter"),
+        ("SPII", "content_filter"),
+        ("X", "other"),
+    ],
 )
 def test_gemini_is_read_without_its_thoughts(reason, finish):
     parts = [{"text": "hm", "thought": True}, {"text": "No"}]
@@ -85,6 +91,21 @@ def test_gemini_is_read_without_its_thoughts(reason, finish):
         Position(Candidate("No", -0.2, None, 2), (Candidate("Yes", -2.0, None, 1),)),
         Position(Candidate(".", None)),
     )
+
+
+def test_a_blocked_prompt_of_gemini_is_a_filters_verdict_and_nothing_at_all_is_not():
+    for candidates in ({}, {"candidates": []}):
+        blocked = {"promptFeedback": {"blockReason": "SAFETY"}, **candidates}
+        assert completion_from(blocked) == Completion(None, finish="content_filter")
+    for body in ({"candidates": []}, {"candidates": [{}]}):
+        with pytest.raises((KeyError, IndexError)):
+            completion_from(body)
+
+
+def test_a_place_of_gemini_without_alternatives_is_kept():
+    result = {"chosenCandidates": [{"token": "No", "logProbability": -0.2}], "topCandidates": [{}]}
+    candidate = {"finishReason": "STOP", "content": {"parts": [{"text": "No"}]}, "logprobsResult": result}
+    assert completion_from({"candidates": [candidate]}).positions == (Position(Candidate("No", -0.2)),)
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 from yesno._frozen import FrozenDict
 from yesno.questions import Answer, ChoiceAnswer, Outcome, Refusal, ScaleAnswer, Undecided, YesNoAnswer
 from yesno.response import DecisionResponse
 
-__all__ = ["answer_text", "bounds_text", "document", "mass_text"]
+__all__ = ["answer_text", "bounds_text", "document", "mass_text", "plain"]
 
 _TYPES = {
     YesNoAnswer: "yes_no",
@@ -22,23 +21,24 @@ _TYPES = {
 
 def document(response: DecisionResponse, outcome: Outcome, seconds: float) -> dict[str, Any]:
     """Return an outcome as plain JSON values: no NaN, no infinity."""
-    fields = {field: _plain(getattr(outcome, field)) for field in outcome.__dataclass_fields__}
-    usage = None if response.usage is None else asdict(response.usage)
     return {
         "type": _TYPES.get(type(outcome), "custom"),
-        **fields,
+        **plain(outcome),
         "model": response.model,
-        "usage": usage,
+        "usage": plain(response.usage),
         "seconds": round(seconds, 3),
     }
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401 - JSON values
+def plain(value: Any) -> Any:  # noqa: ANN401 - JSON values
+    """Return a frozen value as what `json` can write."""
     if isinstance(value, FrozenDict):
-        return {key: _plain(item) for key, item in value.items()}
+        return {key: plain(item) for key, item in value.items()}
     if isinstance(value, tuple):
-        return [_plain(item) for item in value]
-    return asdict(value) if hasattr(value, "__dataclass_fields__") else value
+        return [plain(item) for item in value]
+    if hasattr(value, "__dataclass_fields__"):
+        return {field: plain(getattr(value, field)) for field in value.__dataclass_fields__}
+    return value
 
 
 def answer_text(outcome: Outcome) -> str:

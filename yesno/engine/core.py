@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -213,9 +214,14 @@ class Core:
         self, request: DecisionRequest, outcomes: Mapping[str, Outcome], spent: Spent
     ) -> DecisionResponse:
         """Put the outcomes of all questions together."""
-        return DecisionResponse(
-            outcomes, model=spent.model or request.parameters.model_name, usage=spent.usage
+        asked = request.parameters.model_name
+        falls = Counter(
+            reason
+            for outcome in outcomes.values()
+            for reason in self.ladder.falls(asked or "", outcome.attempts)
         )
+        usage = replace(spent.usage, fallbacks=falls) if falls else spent.usage
+        return DecisionResponse(outcomes, model=spent.model or asked, usage=usage)
 
     def validated(self, request: DecisionRequest, response: DecisionResponse) -> DecisionResponse:
         """Let the doorman look at a response."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
 from yesno.errors import ConfigError
 from yesno.providers.profiles import Strategy
+from yesno.questions import Attempt
 
 __all__ = ["Ladder", "StrategyName", "ladder_for"]
 
@@ -31,7 +33,7 @@ class Ladder:
         self._strict = strict
         self._place = place
         self._on_fall = on_fall
-        self._blind: set[str] = set()
+        self._blind: dict[str, str] = {}
 
     def steps(self, model_name: str) -> tuple[Strategy, ...]:
         """Return what to try for a model, best first."""
@@ -53,9 +55,17 @@ class Ladder:
                     f"{self._place}:{model_name} gives no log-probabilities ({reason}), and with strict=True nothing "
                     "else is tried; it can be sampled with strategy='sampled', or name a model that shows them"
                 )
-            self._blind.add(model_name)
+            self._blind.setdefault(model_name, reason)
         if "sampled" in self.strategies:
             self._on_fall(model_name, reason)
+
+    def falls(self, model_name: str, attempts: Sequence[Attempt]) -> Iterator[str]:
+        """Yield why the attempts at a question left one step for the next, or began below the best one."""
+        if attempts and attempts[0].method != self.strategies[0] and model_name in self._blind:
+            yield self._blind[model_name]
+        for attempt, later in pairwise(attempts):
+            if attempt.method != later.method:
+                yield attempt.result
 
 
 def ladder_for(

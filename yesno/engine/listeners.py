@@ -56,6 +56,7 @@ class LoggingListener(Listener):
             output_tokens=usage.output_tokens,
             cache_hits=usage.cache_hits,
             cost_usd=usage.cost_usd,
+            fallbacks=dict(usage.fallbacks),
         )
 
     def on_error(self, call: Call, error: Exception) -> None:

@@ -58,6 +58,8 @@ def details(body: object) -> tuple[str, str | None, str | None]:
         return detail_of(detail)
     message = inner.get("message") or complaints_of(detail) or ""
     param, code = inner.get("param"), inner.get("code") or inner.get("type")
+    if isinstance(code, int):
+        code = inner.get("status")  # Gemini's number says what the status of the reply does
     return str(message), param if isinstance(param, str) else None, code if isinstance(code, str) else None
 
 

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 import threading
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from yesno.errors import ProviderError, ProviderRejected, ProviderUnavailable, UnreadableReply
-from yesno.providers._openai_errors import details, quotes, retry_after
+from yesno.errors import ProviderError, ProviderUnavailable, UnreadableReply
+from yesno.providers._status import NO_KEY, status_error
 from yesno.providers.base import Payload, Provider
 from yesno.providers.profiles import Profile
 
@@ -24,11 +23,8 @@ if TYPE_CHECKING:
 
     from yesno.providers._aio import AioPoster
 
-__all__ = ["OpenAISDK"]
+__all__ = ["NO_KEY", "OpenAISDK"]
 
-NO_KEY = "none"
-"""What the SDK is given in place of a key where a server needs none."""
-QUOTED = "(the server's message quotes the prompt and is left out)"
 _OPTIONS: Any = {"idempotency_key": "unused"}
 """The SDK would draw 16 random bytes per request for a header that it does not send (openai 3.57.0)."""
 
@@ -211,29 +207,18 @@ class OpenAISDK(Provider):
         return body
 
     def _status_error(self, error: openai.APIStatusError) -> ProviderError:
-        status = error.status_code
-        message, param, code = details(error.body)
-        quoted = quotes(message, error.request.content, self.parameters)
-        shown = QUOTED if quoted else self._masked(message)[:300] or f"status {status}"
-        known: dict[str, Any] = {
-            "provider": self.name,
-            "status": status,
-            "request_id": error.request_id or error.response.headers.get("x-typesafe-request-id"),
-            "retry_after": retry_after(error.response.headers),
-        }
-        if (status in (408, 409, 429) or status >= 500) and code != "insufficient_quota":
-            return ProviderUnavailable(f"{self._place} answered {status}: {shown}", **known)
-        hint = {
-            401: self._key_hint(),
-            403: self._key_hint(),
-            404: f"; is {self.model!r} the right model name?",
-        }
-        return ProviderRejected(
-            f"{self._place} answered {status}: {shown}{hint.get(status, '')}",
-            # words that may be the user's own must not change how anything is asked
-            param=None if quoted else self._named(message, param) if status in (400, 422) else param,
-            code=code,
-            **known,
+        return status_error(
+            error.body,
+            provider=self.name,
+            place=self._place,
+            model=self.model,
+            status=error.status_code,
+            headers=error.response.headers,
+            sent=error.request.content,
+            parameters=self.parameters,
+            key=self._api_key,
+            key_hint=self._key_hint(),
+            named=self._named,
         )
 
     def _named(self, message: str, param: str | None) -> str | None:
@@ -242,11 +227,3 @@ class OpenAISDK(Provider):
 
     def _key_hint(self) -> str:
         return "; check the API key"
-
-    def _masked(self, message: str) -> str:
-        key = self._api_key
-        if key == NO_KEY:
-            return message
-        if len(key) < 8:
-            return re.sub(rf"(?<!\w){re.escape(key)}(?!\w)", "***", message)
-        return message.replace(key, "***")

@@ -90,6 +90,20 @@ def _host(source: str, *, prefix: str = "", **facts: Any) -> tuple[tuple[str, Pr
     return ((prefix, Profile(source=source, date="2026-11", **facts)),)
 
 
+_GEMINI_SOURCE = (
+    "python-genai types.py: `logprobs` from 1 to 20; which models refuse changes: mscraftsman/generative-ai issue 135, "
+    "GoogleCloudPlatform/generative-ai issue 2947, googleapis/python-genai issue 1921; whether temperature scales "
+    "log-probabilities is not documented"
+)
+
+
+def _gemini(prefix: str, source: str, **thinking: Any) -> tuple[tuple[str, Profile], ...]:
+    """Return the row of models that think as little as they can; what they think counts as output."""
+    page = "https://ai.google.dev/gemini-api/docs/generate-content/thinking"
+    extra = FrozenDict({"thinkingConfig": thinking})
+    return _host(f"{_GEMINI_SOURCE}; {page}; {source}", prefix=prefix, extra=extra)
+
+
 PROFILES: dict[str, tuple[tuple[str, Profile], ...]] = {
     "anthropic": (
         (
@@ -111,6 +125,10 @@ PROFILES: dict[str, tuple[tuple[str, Profile], ...]] = {
         "Azure answers as OpenAI does, its tables of models with log-probabilities differ: "
         "BerriAI/litellm issue 18856"
     ),
+    "cohere": _host(
+        "cohere-python types/logprob_item.py: log-probabilities of the sampled tokens only, no alternatives (2026-11)",
+        strategies=("sampled",),
+    ),
     "deepseek": _host(
         "https://api-docs.deepseek.com/guides/thinking_mode.md: thinking is on by default and ignores the "
         "temperature; whether temperature scales log-probabilities otherwise, and the most alternatives (20), "
@@ -120,6 +138,19 @@ PROFILES: dict[str, tuple[tuple[str, Profile], ...]] = {
     "fireworks": _host(
         "Portkey-AI/gateway issue 1009: at most 5, unconfirmed; which models have log-probabilities differs",
         top_logprobs=5,
+    ),
+    "gemini": (
+        *_host(_GEMINI_SOURCE),
+        *_gemini("gemini-2.5-flash", "Flash and Flash-Lite do not think at a budget of 0", thinkingBudget=0),
+        *_gemini("gemini-3", "bolna-ai/bolna pull request 956: all of 3.x take `low`", thinkingLevel="low"),
+        *_gemini("gemini-3-flash", "flachesis/gemini-rust issue 61", thinkingLevel="minimal"),
+        *_gemini("gemini-3.1-flash-lite", "maximhq/bifrost issue 7287", thinkingLevel="minimal"),
+        *_gemini("gemini-3.5-flash", "withceleste/celeste-python pull request 292", thinkingLevel="minimal"),
+        *_gemini("gemini-3.6-flash", "Google Cloud's page on thinking", thinkingLevel="minimal"),
+    ),
+    "gemini-compat": _host(
+        "https://ai.google.dev/gemini-api/docs/openai: log-probabilities are not among what it lists",
+        strategies=("sampled",),
     ),
     "groq": _host(
         "groq-python, completion_create_params.py: not yet supported by any model (2026-08); a 400 when sent: "
@@ -145,6 +176,10 @@ PROFILES: dict[str, tuple[tuple[str, Profile], ...]] = {
         "https://openrouter.ai/docs/features/provider-routing.md; hosts that cannot leave log-probabilities out: "
         "SillyTavern/SillyTavern issue 5804; hosts differ in scaling by temperature: standardcompletions/rfcs issue 11",
         extra=FrozenDict({"provider": {"require_parameters": True}}),
+    ),
+    "sglang": _host(
+        "sglang entrypoints/openai: `logprobs` and `top_logprobs` as OpenAI's; -inf and null under grammars: "
+        "sgl-project/sglang issue 20323; a very large number can stop the server: issue 40076, unconfirmed",
     ),
     "together": _host(
         "togethercomputer/openapi openapi.yaml: `logprobs` is a number from 0 to 20; the arrays of Completions "

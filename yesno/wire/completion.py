@@ -7,7 +7,8 @@ Shapes (each read in the source or documentation of the server named; 2026-11):
   one table text -> log-probability per token.
 - llama.cpp native: `completion_probabilities[]`, entries as in chat, with `id`.
 - Ollama native: `message.content`, `logprobs[]`, entries as in chat.
-- Gemini native: `candidates[0].logprobsResult` with `chosenCandidates` and `topCandidates`.
+- Gemini native: `candidates[0].logprobsResult` with `chosenCandidates` and `topCandidates`; no candidates but
+  `promptFeedback` when the prompt was blocked.
 """
 
 from __future__ import annotations
@@ -32,6 +33,13 @@ _FINISH: Mapping[str, Finish] = {
     "function_call": "tool_calls",
 }
 
+_GEMINI_FINISH: Mapping[str, Finish] = {
+    "STOP": "stop",
+    "MAX_TOKENS": "length",
+    **dict.fromkeys(("SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"), "content_filter"),
+}
+"""`FinishReason` of python-genai `types.py` (2026-11); others, such as LANGUAGE, are "other"."""
+
 _NUMBERS = (float, int, type(None))
 """What `json` makes of a log-probability; a boolean is none."""
 _BYTES = (list, type(None))
@@ -54,6 +62,8 @@ def _completion(reply: Mapping[str, Any]) -> Completion:
         return _from_choice(reply["choices"][0])
     if "completion_probabilities" in reply:
         return _from_llamacpp(reply)
+    if "promptFeedback" in reply and not reply.get("candidates"):
+        return Completion(None, finish="content_filter")
     if "candidates" in reply:
         return _from_gemini(reply["candidates"][0])
     if "message" in reply:
@@ -159,14 +169,15 @@ def _from_gemini(candidate: Mapping[str, Any]) -> Completion:
     tops = result.get("topCandidates") or ()
     positions = tuple(
         Position(
-            _gemini_token(chosen), tuple(map(_gemini_token, tops[i]["candidates"])) if i < len(tops) else ()
+            _gemini_token(chosen),
+            tuple(map(_gemini_token, tops[i].get("candidates") or ())) if i < len(tops) else (),
         )
         for i, chosen in enumerate(result.get("chosenCandidates") or ())
     )
-    finish = {"STOP": "stop", "MAX_TOKENS": "length", "SAFETY": "content_filter"}.get(
-        str(candidate.get("finishReason")), "other"
-    )
-    return Completion(text=text or None, positions=positions or None, finish=_FINISH.get(finish, "other"))
+    if "content" not in candidate and "finishReason" not in candidate:
+        raise KeyError("content")
+    finish = _GEMINI_FINISH.get(str(candidate.get("finishReason")), "other")
+    return Completion(text=text or None, positions=positions or None, finish=finish)
 
 
 def _gemini_token(entry: Mapping[str, Any]) -> Candidate:
