@@ -12,9 +12,11 @@ from yesno.engine.asking import Asking, Conversation
 from yesno.engine.budget import Budget
 from yesno.engine.caching import Cache
 from yesno.engine.delivery import Delivery
+from yesno.engine.diagnosis import Diagnosis, diagnose, learned
 from yesno.engine.ladder import StrategyName, ladder_for
 from yesno.engine.listeners import Call, Listener, notify
 from yesno.engine.priors import PriorPolicy, Priors, checked_policy
+from yesno.engine.probe import Probing, probe
 from yesno.engine.retry import RetryPolicy
 from yesno.engine.validation import validated
 from yesno.errors import (
@@ -217,10 +219,13 @@ class Core:
         """Return the typed error for whatever the provider raised, or the error itself."""
         return self.provider.classify(error) or error
 
-    def exchange(self, task: Task) -> Generator[Payload, Reply, Reply]:
+    def exchange(
+        self, task: Task, fields: Mapping[str, Any] | None = None
+    ) -> Generator[Payload, Reply, Reply]:
         """Yield the body to send for a task, again as often as a 400 asks for another, and return the reply.
 
-        It is sent the reply as read, or thrown the error in its place.
+        It is sent the reply as read, or thrown the error in its place. The body has these `fields` in place of
+        its own; a 400 about one of them is raised.
 
         What the provider says about itself or the prompt in an error is evidence too: it has no
         log-probabilities for this model, which is remembered, or it filters this content.
@@ -229,11 +234,14 @@ class Core:
         if for_logprobs and task.model_name in self._without_logprobs:
             return Reply(NoEvidence(NO_LOGPROBS))
         payload = self.provider.build(task)
+        payload = {**payload, **fields} if fields else payload
         changes = refused = 0
         while True:
             try:
                 reply = yield payload
             except ProviderRejected as error:
+                if fields and error.param in (*fields, None):
+                    raise
                 refused += not error.shared
                 adapted = None if changes >= MAX_ADAPTATIONS else self.provider.adapt(payload, error)
                 if adapted is None:
@@ -245,6 +253,26 @@ class Core:
                 payload, changes = adapted, changes + 1
             else:
                 return replace(reply, usage=reply.usage + _refused(refused)) if refused else reply
+
+    def probing(self, sent: Sequence[object]) -> Probing[Diagnosis]:
+        """Yield the requests that show how the host behaves; judge their replies and remember what they say.
+
+        Args:
+            sent: Grows by one with each request that goes out, tries that fail included.
+        """
+        found = yield from probe(self.provider, self.asking, self.model_name)
+        self.provider.learn(learned(self.provider.profile, found))
+        if found.strategy == "logprobs" and found.blind:
+            self.ladder.note_blind(self.model_name)
+            self._without_logprobs.add(self.model_name)
+        return Diagnosis(
+            self.provider_name,
+            found.model or self.model_name,
+            found.strategy,
+            diagnose(found),
+            requests=len(sent),
+            usage=found.usage,
+        )
 
     def _evidence_in(
         self, error: ProviderRejected, model_name: str, *, for_logprobs: bool
