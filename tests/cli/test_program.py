@@ -242,7 +242,8 @@ def test_doctors_table_fits_80_columns_and_says_what_to_do(run, monkeypatch, fau
     assert lines[0] == "llamacpp: m-2026, by logprobs"
     rows = [line.split()[0] for line in lines[2:-1] if not line.startswith(" ")]
     assert (rows[0], rows[-1], len(rows)) == ("reachable", "repeats", 11)
-    assert out.count("→") == len(re.findall(r"^\S[\w -]+?  +(?:warn|fail) ", out, re.MULTILINE))
+    bad = re.findall(r"^\S[\w -]+?  +(?:warn|fail|unknown) +(?! |not asked: )", out, re.MULTILINE)
+    assert out.count("→") == len(bad)
     assert re.search(r"^\d+ requests · [\d,]+ tokens in, [\d,]+ out$", lines[-1])
 
 

@@ -42,8 +42,8 @@ def check(provider, shell=SHELLS[0], **settings):
     diagnosis = probed(model)
     rows = {row.name: row for row in diagnosis.checks}
     assert list(rows) == ROWS
-    assert all(row.advice for row in rows.values() if row.status in ("warn", "fail")), rows
-    assert not any(row.advice for row in rows.values() if row.status == "ok"), rows
+    for row in rows.values():
+        assert bool(row.advice) == (row.status != "ok" and not row.value.startswith("not asked: ")), row
     assert KEY not in repr(diagnosis)
     assert diagnosis.requests <= 12
     json.dumps([dict(row.numbers) for row in diagnosis.checks], allow_nan=False)
@@ -162,15 +162,30 @@ def test_certainty_about_a_coin_toss_is_degenerate():
     provider, _ = host(certain=True)
     diagnosis, rows, _ = check(provider)
     assert rows["degenerate"].status == "fail"
+    assert rows["answers"].status == "warn"
     assert "speculative" in rows["degenerate"].advice
     assert rows["temperature"].status == "unknown"
     assert diagnosis.verdict == "no_answer"
 
 
-def test_a_masked_rest_is_as_certain():
-    diagnosis, rows, _ = check(FakeProvider({"Yes": 1.0, "No": 0.0}))
-    assert rows["degenerate"].status == "warn"
-    assert diagnosis.verdict == "ok"
+@pytest.mark.parametrize(
+    ("reply", "status", "verdict"),
+    [
+        ({"Yes": 1.0, "No": 0.0}, "fail", "no_answer"),
+        ({"No": 1.0, "Yes": 0.0}, "fail", "no_answer"),
+        ({"Yes": 0.9999995, "No": 5e-7}, "warn", "ok"),
+        ({"Yes": 0.999, "No": 0.001}, "ok", "ok"),
+    ],
+    ids=["masked", "masked_no", "too_sure", "sure"],
+)
+def test_a_masked_rest_is_as_certain(reply, status, verdict):
+    diagnosis, rows, _ = check(FakeProvider(reply))
+    assert (rows["degenerate"].status, diagnosis.verdict) == (status, verdict)
+
+
+def test_a_decision_endpoint_that_is_sure_of_a_coin_toss_is_a_warning():
+    diagnosis, rows, _ = check(FakeProvider({"answer": YesNoAnswer(1.0)}, native=True))
+    assert (rows["degenerate"].status, diagnosis.verdict) == ("warn", "ok")
 
 
 def test_a_reasoning_span_is_seen_and_given_room_from_then_on():

@@ -7,12 +7,10 @@ from collections import deque
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from types import TracebackType
-from typing import Any, Self, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast, overload
 
 from yesno.engine.aio_flights import AsyncFlights
 from yesno.engine.core import SINGLE, Core, Spent, requests_of
-from yesno.engine.diagnosis import Diagnosis
-from yesno.engine.probe import Shot
 from yesno.errors import DeadlineExceeded, YesnoError
 from yesno.evidence import Reply
 from yesno.flow import Ask, Flow, arun
@@ -21,6 +19,10 @@ from yesno.providers.base import Payload, Provider, Task
 from yesno.questions import Answer, Outcome, Question, Refusal, Undecided
 from yesno.request import DecisionRequest, Parameters, Questions
 from yesno.response import DecisionResponse, Failure, unwrapped
+
+if TYPE_CHECKING:
+    from yesno.engine.diagnosis import Diagnosis
+    from yesno.engine.probe import Shot
 
 __all__ = ["AsyncDecisionModel"]
 

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from yesno._log import get_logger
 from yesno.engine.asking import Asking, Conversation
 from yesno.engine.budget import Budget
 from yesno.engine.caching import Cache
 from yesno.engine.delivery import Delivery
-from yesno.engine.diagnosis import Diagnosis, diagnose, learned
 from yesno.engine.ladder import StrategyName, ladder_for
 from yesno.engine.listeners import Call, Listener, notify
 from yesno.engine.priors import PriorPolicy, Priors, checked_policy
-from yesno.engine.probe import Probing, probe
 from yesno.engine.retry import RetryPolicy
 from yesno.engine.validation import validated
 from yesno.errors import (
@@ -46,6 +44,10 @@ from yesno.request import DecisionRequest, Parameters
 from yesno.response import DecisionResponse
 from yesno.settings import Settings
 from yesno.templates.sets import TemplateSet
+
+if TYPE_CHECKING:
+    from yesno.engine.diagnosis import Diagnosis
+    from yesno.engine.probe import Probing
 
 __all__ = ["SINGLE", "Core"]
 
@@ -260,6 +262,10 @@ class Core:
         Args:
             sent: Grows by one with each request that goes out, tries that fail included.
         """
+        # a tenth of what importing a model takes, and few programs ask for it
+        from yesno.engine.diagnosis import Diagnosis, diagnose, learned
+        from yesno.engine.probe import probe
+
         found = yield from probe(self.provider, self.asking, self.model_name)
         self.provider.learn(learned(self.provider.profile, found))
         if found.strategy == "logprobs" and found.blind:

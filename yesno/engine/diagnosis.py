@@ -154,12 +154,18 @@ def _answers(found: Findings) -> Check:
     name = "answers"
     if found.strategy == "sampled" or not found.asked:
         return _sample_answers(name, found) if found.sample else _not_asked(name, "the provider failed")
-    first = found.even[0] if found.even else None
-    shown = [("even", first), ("obvious", found.obvious)]
-    value = ", ".join(f"{_answer_text(seen)} {label}" for label, seen in shown if seen is not None)
-    numbers = FrozenDict({label: seen.probability for label, seen in shown if seen is not None})
-    if any(seen.word == "answered" for seen in found.asked):
+    shown = [("even", found.even[0])] if found.even else []
+    shown += [] if found.obvious is None else [("obvious", found.obvious)]
+    value = ", ".join(f"{_answer_text(seen)} {label}" for label, seen in shown)
+    numbers = FrozenDict({label: seen.probability for label, seen in shown})
+    answered = sum(seen.word == "answered" for seen in found.asked)
+    if answered == len(found.asked):
         return Check(name, "ok", f"P(yes) {value}", None, numbers)
+    if answered:
+        advice = "questions may be asked twice, or stay undecided; see the rows below"
+        return Check(
+            name, "warn", f"P(yes) {value}; {answered} of {len(found.asked)} replies", advice, numbers
+        )
     if found.sample is not None:
         return _sample_answers(name, found)
     advice = "try --template few_shot, or a model that follows instructions better"
@@ -171,10 +177,13 @@ def _answer_text(seen: Seen) -> str:
 
 
 def _sample_answers(name: str, found: Findings) -> Check:
-    if found.sample is not None and found.sample.word == "answered":
-        return Check(name, "ok", "a sampled JSON answer was read")
-    word = "none" if found.sample is None else found.sample.word
-    return Check(name, "fail", f"no sampled JSON answer: {word}", "take a model that can reply in JSON")
+    if found.sample is None or found.sample.word != "answered":
+        word = "none" if found.sample is None else found.sample.word
+        return Check(name, "fail", f"no sampled JSON answer: {word}", "take a model that can reply in JSON")
+    if found.asked and not found.blind:
+        value = f"by a sampled JSON answer only: {found.even[0].word}"
+        return Check(name, "warn", value, "each question takes 7 to 17 requests; see the rows below")
+    return Check(name, "ok", "a sampled JSON answer was read")
 
 
 def _logprobs(found: Findings) -> Check:
@@ -216,7 +225,7 @@ def _mass(found: Findings) -> Check:
     shown = {"even": found.even[0] if found.even else None, "obvious": found.obvious}
     masses = {label: seen.mass for label, seen in shown.items() if seen is not None and seen.mass is not None}
     if not masses:
-        return Check(name, "unknown", "nothing was read")
+        return Check(name, "unknown", "nothing was read", "see the row answers")
     value = ", ".join(f"{mass:.3f} {label}" for label, mass in masses.items())
     if min(masses.values()) >= found.min_label_mass:
         return Check(name, "ok", value, None, FrozenDict(masses))
@@ -231,7 +240,7 @@ def _temperature(found: Findings) -> Check:
     if found.temperature is None:
         return _not_asked(name, "none is sent")
     if found.temperature_refused:
-        return Check(name, "unknown", "the host refuses another one")
+        return Check(name, "unknown", "the host refuses another one", "leave the temperature to the host")
     if found.cold is None and found.failure is not None:
         return _not_asked(name, "the provider failed")
     kind, slope = _semantics(found)
@@ -248,26 +257,33 @@ def _temperature(found: Findings) -> Check:
     value = (
         "unclear: too few values to compare" if slope is None else f"unclear: logits times {slope:.2f} at 0.5"
     )
-    return Check(name, "unknown", value, None, numbers)
+    advice = "nothing to do: 1 is sent, at which values are the model's own"
+    if found.temperature != 1.0:
+        advice = (
+            f"run this again; until it is clear, values at {found.temperature:g} may not be the model's own"
+        )
+    return Check(name, "unknown", value, advice, numbers)
 
 
 def _degenerate(found: Findings) -> Check:
     name = "degenerate"
     if not found.even or found.strategy == "sampled" or found.blind:
         return _without(name, found)
-    word, p = found.even[0].word, found.even[0].probability
-    if word in _BROKEN:
-        return Check(name, "fail", f"the values cannot be used: {word}", _BROKEN[word])
+    first = found.even[0]
+    p = first.probability
+    if first.word in _BROKEN:
+        return Check(name, "fail", f"the values cannot be used: {first.word}", _BROKEN[first.word])
     if p is None:
-        return Check(name, "unknown", f"the even question has no answer: {word}")
+        return Check(name, "unknown", f"the even question has no answer: {first.word}", "see the row answers")
     numbers = FrozenDict({"probability": p})
-    if 0 < p < 1 and min(p, 1 - p) > 2 * RESOLUTION:
+    if min(p, 1 - p) > 2 * RESOLUTION:
         return Check(name, "ok", f"no: P(yes) is {p:.3f} on an even question", None, numbers)
+    value = f"yes: P(yes) is {p:.6g} on an even question"
     advice = "a coin toss is not certain; turn off speculative decoding, or ask with strategy='sampled'"
-    exact = p in (0.0, 1.0) and found.strategy == "logprobs"
-    return Check(
-        name, "fail" if exact else "warn", f"yes: P(yes) is {p:.6g} on an even question", advice, numbers
-    )
+    status: Status = "fail" if first.one_sided or p in (0.0, 1.0) else "warn"
+    if found.strategy == "native":
+        status, advice = "warn", "the endpoint rounds, or is sure of what nobody knows; compare another model"
+    return Check(name, status, value, advice, numbers)
 
 
 def _reasoning(found: Findings) -> Check:
@@ -294,7 +310,9 @@ def _cache(found: Findings) -> Check:
         return _not_asked(name, "the provider failed" if found.failure else "no request was taken")
     numbers = FrozenDict({"input_tokens": found.long_tokens, "cached_tokens": found.cached_tokens})
     if not found.long_tokens:
-        return Check(name, "unknown", "the host counts no input tokens", None, numbers)
+        return Check(
+            name, "unknown", "the host counts no input tokens", "look at the vendor's own counts", numbers
+        )
     value = f"{found.cached_tokens:,} of {found.long_tokens:,} tokens"
     if found.cached_tokens:
         return Check(name, "ok", value, None, numbers)
@@ -310,7 +328,9 @@ def _repeats(found: Findings) -> Check:
     if len(shares) < 2:
         if found.failure is not None:
             return _not_asked(name, "the provider failed")
-        return Check(name, "unknown", f"{len(shares)} of {len(found.even)} gave an answer")
+        return Check(
+            name, "unknown", f"{len(shares)} of {len(found.even)} gave an answer", "see the row answers"
+        )
     spread = max(shares) - min(shares)
     numbers = FrozenDict({"deviation": spread, "answers": len(shares), "requests": len(found.even)})
     value = f"P differs by {spread:.4f} in {len(shares)} equal requests"

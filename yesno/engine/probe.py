@@ -52,7 +52,7 @@ OBVIOUS = Item(
 )
 _LONG = "\n".join(
     f"Day {day}: the van left the depot in the morning, brought {day + 3} parcels to the shops and came back empty."
-    for day in range(1, 81)
+    for day in range(1, 57)
 )
 """Longer than 1,024 tokens, from which OpenAI keeps a beginning by itself
 (https://developers.openai.com/api/docs/guides/prompt-caching; 2026-11)."""
@@ -82,6 +82,8 @@ class Seen:
     """`answered`, or why there is no answer."""
     probability: float | None = None
     mass: float | None = None
+    one_sided: bool = False
+    """One of the labels has no value at all."""
 
 
 @dataclass(slots=True)
@@ -228,7 +230,7 @@ class _Check:
             found.temperature_refused = True
 
     def at_temperature(self, value: float) -> Probing[Reply]:
-        return (yield from self.shoot(Shot(self.task(EVEN), FrozenDict({"temperature": value}))))
+        return (yield from self.shoot(Shot(self.task(EVEN, SHORT_CAP), FrozenDict({"temperature": value}))))
 
     def repeats(self) -> Probing[None]:
         for _ in range(REPEATS):
@@ -276,15 +278,16 @@ class _Check:
 
     def long_task(self, item: Item) -> Task:
         by_sample = self.found.strategy == "sampled" or (self.found.blind and self.found.sample is not None)
-        return self.sample_task(item) if by_sample else self.task(item)
+        return self.sample_task(item) if by_sample else self.task(item, SHORT_CAP)
 
-    def task(self, item: Item) -> Task:
+    def task(self, item: Item, cap: int | None = None) -> Task:
+        """Return a question as a task; where no answer is needed, with a cap of its own."""
         if self.found.strategy == "native":
             return NativeTask(DecisionRequest(item.given, {NAME: item.question}), self.model_name)
         template = self.asking.templates.template(item.question.kind)
         prefill = self.provider.profile.prefill
         turns = render_turns(template, item.question, item.given, shown_labels, prefill=prefill)
-        return PromptTask(tuple(Turn(role, text) for role, text in turns), self.model_name, self.cap)
+        return PromptTask(tuple(Turn(role, text) for role, text in turns), self.model_name, cap or self.cap)
 
     def sample_task(self, item: Item) -> PromptTask:
         template = self.asking.templates.template(item.question.kind)
@@ -302,7 +305,8 @@ class _Check:
                 labels = labels_of(item.question, template)
                 result = read(reply.evidence, labels, min_mass=self.asking.min_label_mass)
                 if isinstance(result, Reading):
-                    return Seen("answered", result.probabilities[0], result.label_mass)
+                    one_sided = bool(result.missing)
+                    return Seen("answered", result.probabilities[0], result.label_mass, one_sided)
                 partial = result.reading if isinstance(result, Unread) else None
                 return Seen(result.reason, mass=None if partial is None else partial.label_mass)
             case NoEvidence(reason):

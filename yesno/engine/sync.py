@@ -11,12 +11,10 @@ from functools import partial
 from itertools import islice
 from threading import BoundedSemaphore, Event, Lock
 from types import TracebackType
-from typing import Any, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 from yesno.engine.core import NO_LIMIT_S, SINGLE, Core, Spent, requests_of
-from yesno.engine.diagnosis import Diagnosis
 from yesno.engine.flights import Flights
-from yesno.engine.probe import Shot
 from yesno.errors import DeadlineExceeded, YesnoError
 from yesno.evidence import Reply
 from yesno.flow import Ask, Flow, run
@@ -25,6 +23,10 @@ from yesno.providers.base import Payload, Provider, Task
 from yesno.questions import Answer, Outcome, Question, Refusal, Undecided
 from yesno.request import DecisionRequest, Parameters, Questions
 from yesno.response import DecisionResponse, Failure, unwrapped
+
+if TYPE_CHECKING:
+    from yesno.engine.diagnosis import Diagnosis
+    from yesno.engine.probe import Shot
 
 __all__ = ["DecisionModel"]
 
