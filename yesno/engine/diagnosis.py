@@ -120,7 +120,7 @@ def _reachable(found: Findings) -> Check:
     name, error = "reachable", found.failure
     numbers = FrozenDict({"replies": found.replies, "status": getattr(error, "status", None)})
     if error is None or (isinstance(error, UnreadableReply) and not found.replies):
-        return Check(name, "ok", f"{found.model or 'the model'} answers", None, numbers)
+        return Check(name, "ok", "it answers", None, numbers)
     after = f"failed after {found.replies} replies: " if found.replies else ""
     return Check(name, "fail", f"{after}{error}", _way_out(error), numbers)
 

@@ -160,7 +160,8 @@ class DecisionModel(Core):
         """Find out with about a dozen requests how the model's host behaves, past any cache.
 
         What is found, such as a smaller list of alternatives or no log-probabilities at all, is remembered by
-        this model and its provider. A host that fails is part of the diagnosis, not an error.
+        this model and its provider. A host that fails is part of the diagnosis, not an error. Listeners are not
+        told; a budget counts it.
 
         Args:
             on_request: Told the number of each request before it goes out.
