@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from yesno import Choice, Message, Scale, YesNo
-from yesno.engine.asking import shown_labels
+from yesno.engine.labelling import shown_labels
 from yesno.messages import Input
 from yesno.templates.layers import layer_question
 from yesno.templates.render import render_turns

@@ -4,20 +4,18 @@ The model is close to chance on most questions: shapes, sums, bounds and equalit
 """
 
 import asyncio
-import gc
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
 
+from tests.integration.support import KEY
 from yesno import AsyncDecisionModel, Choice, DecisionModel, RetryPolicy, Scale, YesNo, ask, gather
 from yesno.errors import DeadlineExceeded, ProviderRejected, ProviderUnavailable
-from yesno.models.download import pull
 
 pytestmark = [pytest.mark.integration, pytest.mark.enable_socket]
 
-KEY = "a-key-for-this-test"
 CITIES = [
     "Paris",
     "Rome",
@@ -53,49 +51,6 @@ CITIES = [
 SENTENCE = "The delivery came three days late and the box was damaged, but the support was friendly. "
 MOOD = Scale("How happy is the customer?", ["unhappy", "neither", "happy"])
 BILLING = YesNo("Is this about billing?")
-
-
-class Running:
-    """A server on a port of its own, and its end."""
-
-    def __init__(self, xllamacpp, places):
-        params = xllamacpp.CommonParams()
-        params.model.path = str(pull("smollm2"))
-        params.hostnames = ["127.0.0.1"]
-        params.port = 0
-        params.api_keys = [KEY]
-        params.n_parallel = places
-        params.n_ctx = 4096 * places
-        params.verbosity = -1
-        params.warmup = False
-        params.cache_prompt = False  # a reused prefix is computed in other batches and rounds differently
-        self.server = xllamacpp.Server(params)
-        self.address = f"{self.server.listening_address}/v1"
-
-    def stop(self):
-        self.server = None
-        gc.collect()
-
-
-@pytest.fixture(scope="module")
-def serve():
-    """Return a function that starts a server for so many requests at once."""
-    xllamacpp = pytest.importorskip("xllamacpp", reason="the extra `local` is not installed")
-    started = []
-
-    def serve(places):
-        started.append(Running(xllamacpp, places))
-        return started[-1]
-
-    yield serve
-    for running in started:
-        running.stop()
-
-
-@pytest.fixture(scope="module")
-def address(serve):
-    # one place: neighbours in a batch change the rounding, by up to 0.04 with this model
-    return serve(1).address
 
 
 def connect(kind, address, **options):

@@ -147,6 +147,8 @@ class ProviderContract:
 class HttpProviderContract(ProviderContract):
     """For providers over HTTP: `connect` makes one whose requests go to a function, with the key `KEY`."""
 
+    request_id_header = "x-request-id"
+
     def connect(self, handler) -> Provider:
         raise NotImplementedError
 
@@ -230,7 +232,7 @@ class HttpProviderContract(ProviderContract):
         + [(code, ProviderUnavailable) for code in (408, 409, 429, 500, 502, 503, 504, 529)],
     )
     def test_http_errors_are_classified_and_pickle(self, failure, status, kind):
-        known = failure(status, headers={"x-request-id": "req_1"})
+        known = failure(status, headers={self.request_id_header: "req_1"})
         assert (type(known), known.status, known.request_id) == (kind, status, "req_1")
         assert known.retryable == (kind is ProviderUnavailable)
         assert str(status) in str(known)

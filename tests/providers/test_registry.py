@@ -14,7 +14,7 @@ from yesno.providers.profiles import PROFILES, Profile, profile_for
         ("o4-mini", "did you mean 'openai:o4-mini'"),
         ("locl", "did you mean 'local'"),
         ("openai_compatible:m", "did you mean 'openai-compatible'"),
-        ("zzz:m", "known are azure, deepseek, fake"),
+        ("zzz:m", "known are anthropic, azure, deepseek"),
         ("", "known are"),
         (":m", "known are"),
     ],

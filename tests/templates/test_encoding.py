@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from yesno.engine.asking import shown_labels
+from yesno.engine.labelling import shown_labels
 from yesno.messages import Message, freeze_input
 from yesno.questions import Choice, Scale, YesNo
 from yesno.questions.choice import folded

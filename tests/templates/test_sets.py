@@ -4,7 +4,7 @@ import jinja2
 import pytest
 
 from yesno import AsyncDecisionModel, DecisionModel, FakeProvider
-from yesno.engine.asking import shown_labels
+from yesno.engine.labelling import shown_labels
 from yesno.errors import ConfigError
 from yesno.messages import Message, freeze_input
 from yesno.questions import Choice, Scale, YesNo

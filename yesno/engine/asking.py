@@ -3,43 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, TypeVar, cast
 
+from yesno.engine.labelling import BuiltIn, labels_of, shown_in_json, shown_labels
 from yesno.engine.ladder import Ladder
+from yesno.engine.orders import Orders, averaged, further_orders
 from yesno.engine.priors import Priors
 from yesno.engine.sampling import sampled
 from yesno.engine.tournament import combine, final_of, groups_of
-from yesno.errors import ConfigError, QuestionError
+from yesno.errors import QuestionError
 from yesno.evidence import Completion, NativeAnswers, NoEvidence, Reply
 from yesno.messages import Input
 from yesno.providers.base import PromptTask, Turn
 from yesno.providers.profiles import Profile
 from yesno.questions import Attempt, Choice, Outcome, Question, Refusal, Scale, Undecided, YesNo
 from yesno.reading.answers import make_answer, number_bounds
-from yesno.reading.labels import (
-    LETTERS,
-    LabelSet,
-    column_labels,
-    letter_labels,
-    name_labels,
-    number_labels,
-    yes_no_labels,
-)
-from yesno.reading.languages import LANGUAGES
+from yesno.reading.labels import LETTERS, LabelSet
 from yesno.reading.logprobs import read
 from yesno.reading.outcome import Declined, Reading, Unread
 from yesno.reading.priors import PROBES, Prior, corrected, prior_of
 from yesno.templates.render import render_turns
-from yesno.templates.sets import FileTemplate, TemplateSet
+from yesno.templates.sets import TemplateSet
 
 __all__ = ["Asking", "Conversation"]
 
 Conversation: TypeAlias = Generator[Sequence[PromptTask], Sequence[Reply], Outcome]
 """Yields prompts to send at once and is sent their replies; returns the outcome."""
 
-BuiltIn: TypeAlias = YesNo | Choice | Scale
 Result: TypeAlias = Reading | Unread | Declined
 T = TypeVar("T")
 _Turn: TypeAlias = Generator[Sequence[PromptTask], Sequence[Reply], T]
@@ -65,6 +56,7 @@ class Asking:
     min_label_mass: float = 0.5
     priors: Priors = field(default_factory=Priors)
     ladder: Ladder = field(default_factory=Ladder)
+    orders: Orders = 1
 
     def check(self, question: Question[Any]) -> None:
         """Refuse a question that cannot be asked, before anything is sent."""
@@ -111,8 +103,20 @@ class _Interview:
     profile: Profile
     given: Input
     model_name: str
+    swapped: bool = False
 
     def by_logprobs(self, question: BuiltIn, attempts: list[Attempt]) -> _Turn[Result]:
+        """Ask in the given order, and in others where they are wanted; note each attempt."""
+        first = yield from self._in_order(question, attempts)
+        readings = [first] if isinstance(first, Reading) else []
+        for order in further_orders(question, first, self.asking.orders):
+            turned = replace(self, swapped=order.swapped)
+            result = yield from turned._in_order(order.of(question), attempts)
+            if isinstance(result, Reading):
+                readings.append(order.undone(question, result))
+        return averaged(readings) if readings else first
+
+    def _in_order(self, question: BuiltIn, attempts: list[Attempt]) -> _Turn[Result]:
         """Ask once, a second time with a stricter prompt when the reply says too little; note each attempt."""
         prior, probes = yield from self.prior(question)
         if probes:
@@ -146,7 +150,8 @@ class _Interview:
             return None, 0
         if not priors.wanted(question, self.given, standing):
             return self._letters(question), 0
-        name = repr((question, self.model_name, self.asking.templates.template(question.kind).id))
+        template = self.asking.templates.template(question.kind).id
+        name = repr((question, self.model_name, template, self.swapped))
         known = priors.known(name)
         if known != "unmeasured":
             return known, 0
@@ -195,16 +200,21 @@ class _Interview:
         for question, reply in zip(questions, replies, strict=True):
             result = self._read(reply, self._labels(question))
             if prior is not None and not strict and isinstance(result, Reading):
-                result = corrected(
-                    result, prior
-                )  # a stricter prompt is another prompt, with a prior of its own
+                # a stricter prompt is another prompt, with a prior of its own
+                result = corrected(result, prior)
             results.append(result)
         return results, sum(reply.usage.requests for reply in replies)
 
     def _task(self, question: BuiltIn, given: Input, *, strict: bool, cap: int) -> PromptTask:
         template = self.asking.templates.template(question.kind)
         turns = render_turns(
-            template, question, given, shown_labels, strict=strict, prefill=self.profile.prefill
+            template,
+            question,
+            given,
+            shown_labels,
+            strict=strict,
+            prefill=self.profile.prefill,
+            swapped=self.swapped,
         )
         return PromptTask(tuple(Turn(role, text) for role, text in turns), self.model_name, cap)
 
@@ -239,59 +249,6 @@ def _outcome(question: BuiltIn, result: Result, attempts: tuple[Attempt, ...], t
         case Unread(reason, partial):
             low, high = number_bounds(question, partial)
             return Undecided(reason, low, high, None if partial is None else partial.label_mass, attempts)
-
-
-def labels_of(question: BuiltIn, template: FileTemplate, *, whole: bool = False) -> LabelSet:
-    """Return the labels that a template asks for; `whole` replies may hold more of them than there are letters.
-
-    Options and levels go by letter or number. Options that are single letters or digits already go by
-    themselves, so that none is shown under another one's letter.
-    """
-    match question:
-        case YesNo():
-            yes, no = template.front.get("labels", ("Yes", "No"))
-            try:
-                return yes_no_labels((yes, no), tuple(template.front.get("languages", ("en",))))
-            except KeyError as error:
-                known = ", ".join(LANGUAGES)
-                raise ConfigError(
-                    f"template {template.name!r}: language {error} is unknown; known are {known}"
-                ) from None
-            except QuestionError as error:
-                raise ConfigError(f"template {template.name!r}: {error}") from error
-        case Choice():
-            names = tuple(question.options) if question.none is None else (*question.options, question.none)
-            single = all(len(name) == 1 and name.isascii() and name.isalnum() for name in names)
-            return _labels(names, "names" if single else "columns" if whole else "letters", 0)
-        case Scale():
-            first = template.front.get("first", 1)
-            numbered = template.front.get("labels") == "numbers" and len(question.levels) + first <= 10
-            return _labels(
-                question.levels, "numbers" if numbered else "columns" if whole else "letters", first
-            )
-
-
-def shown_labels(question: BuiltIn, template: FileTemplate) -> list[str]:
-    """Return what the model is asked to write for each possible answer, in order."""
-    return [label.shown for label in labels_of(question, template).labels]
-
-
-def shown_in_json(question: BuiltIn, template: FileTemplate) -> list[str]:
-    """Do what `shown_labels` does for a reply that is read as a whole."""
-    return [label.shown for label in labels_of(question, template, whole=True).labels]
-
-
-@lru_cache(maxsize=256)
-def _labels(names: tuple[str, ...], style: str, first: int) -> LabelSet:
-    match style:
-        case "names":
-            return name_labels(names)
-        case "numbers":
-            return number_labels(names, start=first)
-        case "columns":
-            return column_labels(names)
-        case _:
-            return letter_labels(names)
 
 
 def _word(result: Result) -> str:

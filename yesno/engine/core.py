@@ -14,6 +14,7 @@ from yesno.engine.caching import Cache
 from yesno.engine.delivery import Delivery
 from yesno.engine.ladder import StrategyName, ladder_for
 from yesno.engine.listeners import Call, Listener, notify
+from yesno.engine.orders import Orders, checked_orders
 from yesno.engine.priors import PriorPolicy, Priors, checked_policy
 from yesno.engine.retry import RetryPolicy
 from yesno.engine.validation import validated
@@ -86,6 +87,7 @@ class Core:
         template: str | Path | TemplateSet | None = None,
         min_label_mass: float = 0.5,
         prior: PriorPolicy = "auto",
+        orders: Orders = 1,
         strategy: StrategyName = "auto",
         strict: bool = False,
         timeout_s: float | None = None,
@@ -115,7 +117,13 @@ class Core:
             place=self.provider.name,
             on_fall=lambda model_name, reason: self._warn("sampled_instead", f"{model_name}: {reason}"),
         )
-        self.asking = Asking(templates, _in_range("min_label_mass", min_label_mass), self.priors, self.ladder)
+        self.asking = Asking(
+            templates,
+            _in_range("min_label_mass", min_label_mass),
+            self.priors,
+            self.ladder,
+            checked_orders(orders),
+        )
         self.timeout_s = profile.timeout_s if timeout_s is None else _positive("timeout_s", timeout_s)
         self.concurrency = _at_least_one(
             "concurrency", profile.concurrency if concurrency is None else concurrency

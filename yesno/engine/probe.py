@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar
 
 from yesno._frozen import FrozenDict
-from yesno.engine.asking import LONG_CAP, LONGER, SHORT_CAP, Asking, labels_of, shown_in_json, shown_labels
+from yesno.engine.asking import LONG_CAP, LONGER, SHORT_CAP, Asking
+from yesno.engine.labelling import labels_of, shown_in_json, shown_labels
 from yesno.engine.ladder import BLIND
 from yesno.engine.sampling import CAP, schema_of
 from yesno.errors import DeadlineExceeded, ProviderError, ProviderRejected

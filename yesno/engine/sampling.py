@@ -13,7 +13,7 @@ from yesno.reading.labels import LabelSet
 from yesno.reading.outcome import Declined, Reading, Unread
 from yesno.reading.samples import Sample, is_settled, read_sample, share_of
 
-__all__ = ["ROUND", "rotated", "sampled", "schema_of"]
+__all__ = ["ROUND", "original_label", "rotated", "sampled", "schema_of"]
 
 ROUND = 5
 """Samples asked for at once."""
@@ -48,7 +48,7 @@ def sampled(
         for number, variant, reply in zip(numbers, turned, replies, strict=True):
             if isinstance(reply.evidence, Completion):
                 found = read_sample(reply.evidence, labels_of(variant))
-                samples.append(replace(found, label=_original(question, found.label, number)))
+                samples.append(replace(found, label=original_label(question, found.label, number)))
             else:
                 samples.append(Sample())
         if all(sample.label is None for sample in samples):
@@ -78,7 +78,8 @@ def rotated(question: Q, number: int) -> Q:
     return cast("Q", question.with_options([*items[shift:], *items[:shift]]))
 
 
-def _original(question: Question[Any], label: int | None, number: int) -> int | None:
+def original_label(question: Question[Any], label: int | None, number: int) -> int | None:
+    """Return which answer of the question a label of its rotation stands for."""
     if label is None or not isinstance(question, Choice) or label >= len(question.options):
         return label
     return (label + number) % len(question.options)

@@ -47,6 +47,8 @@ class DecisionModel(Core):
         template: Name of a shipped template set, a folder of your own, or a `TemplateSet`.
         min_label_mass: Least probability (0..1) on the offered labels for an answer; below it a question is
             asked a second time and then `Undecided`.
+        orders: In how many orders to show the options of a `Choice` or the words yes and no, and average; `"auto"`
+            asks in another order only when the first answer is unsure.
         strategy: `"auto"` walks down what the provider offers; else the one way to take: `"native"`, `"logprobs"`
             or `"sampled"`.
         strict: Take no second-best way; a model without log-probabilities is then a `ConfigError`.

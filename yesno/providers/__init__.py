@@ -12,6 +12,7 @@ from yesno.providers.base import Provider
 __all__ = ["PROVIDERS", "load_provider"]
 
 PROVIDERS: dict[str, str] = {
+    "anthropic": "yesno.providers.anthropic:AnthropicMessages",
     "azure": "yesno.providers.azure:Azure",
     "deepseek": "yesno.providers.deepseek:DeepSeek",
     "fake": "yesno.providers.fake:FakeProvider",

@@ -11,7 +11,7 @@ import re
 import threading
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from yesno.errors import ProviderError, ProviderRejected, ProviderUnavailable, UnreadableReply
 from yesno.providers._openai_errors import details, quotes, retry_after
@@ -32,8 +32,6 @@ QUOTED = "(the server's message quotes the prompt and is left out)"
 _OPTIONS: Any = {"idempotency_key": "unused"}
 """The SDK would draw 16 random bytes per request for a header that it does not send (openai 3.57.0)."""
 
-_Client = TypeVar("_Client", "openai.OpenAI", "openai.AsyncOpenAI")
-
 
 @dataclass(frozen=True, slots=True)
 class _AsyncSide:
@@ -52,6 +50,8 @@ class OpenAISDK(Provider):
     """The route below the base address."""
     parameters: ClassVar[tuple[str, ...]]
     """Names of request fields that an error may be about."""
+    vendor_host: ClassVar[str] = "api.openai.com"
+    """Where the SDK posts to when no address is given."""
     openai_account: ClassVar[bool] = False
     """Whether the host is OpenAI, which may be told the caller's organization, project and headers for it."""
 
@@ -101,13 +101,12 @@ class OpenAISDK(Provider):
 
     def classify(self, error: Exception) -> ProviderError | None:
         """Name the SDK's errors; a message that quotes the prompt or the key is left out."""
-        import openai
-
-        if isinstance(error, openai.APIStatusError):
-            return self._status_error(error)
-        if isinstance(error, openai.APITimeoutError):
+        sdk = self._sdk()
+        if isinstance(error, sdk.APIStatusError):
+            return self._status_error(cast("openai.APIStatusError", error))
+        if isinstance(error, sdk.APITimeoutError):
             return ProviderUnavailable(f"{self._place} did not answer in time", provider=self.name)
-        if isinstance(error, openai.APIConnectionError):
+        if isinstance(error, sdk.APIConnectionError):
             return ProviderUnavailable(
                 f"cannot reach {self._place}; check that the server runs and the address is right",
                 provider=self.name,
@@ -136,47 +135,55 @@ class OpenAISDK(Provider):
     @property
     def _place(self) -> str:
         if self._base_url is None:
-            return "api.openai.com"
+            return self.vendor_host
         scheme, slashes, rest = self._base_url.partition("//")
         host, slash, path = rest.partition("/")
         return f"{scheme}{slashes}{host.rpartition('@')[2]}{slash}{path}"
 
-    @cached_property
-    def _client(self) -> openai.OpenAI:
+    def _sdk(self) -> Any:  # noqa: ANN401 - a module; both vendors' SDKs come from one generator
+        """Import the SDK: `openai`, or one with the same names for its errors."""
         import openai
 
-        return self._own(
-            openai.OpenAI(
-                api_key=self._api_key, base_url=self._base_url, max_retries=0, http_client=self._http_client
-            )
+        return openai
+
+    def _new_client(self) -> Any:  # noqa: ANN401 - the SDK's own
+        return self._sdk().OpenAI(
+            api_key=self._api_key, base_url=self._base_url, max_retries=0, http_client=self._http_client
         )
+
+    def _new_async_client(self) -> Any:  # noqa: ANN401 - the SDK's own
+        return self._sdk().AsyncOpenAI(
+            api_key=self._api_key,
+            base_url=self._base_url,
+            max_retries=0,
+            http_client=self._async_http_client,
+        )
+
+    def _new_poster(self, client: Any) -> AioPoster | None:  # noqa: ANN401 - the SDK's own
+        """Return a faster way to post; None where the SDK's own is used."""
+        if self._async_http_client is not None:
+            return None
+        from yesno.providers._aio import AioPoster
+
+        return AioPoster(client, self.path)
+
+    @cached_property
+    def _client(self) -> openai.OpenAI:
+        return cast("openai.OpenAI", self._own(self._new_client()))
 
     def _async_side(self) -> _AsyncSide:
         loop = asyncio.get_running_loop()
         held = self._async_sides.get(id(loop))
         if held is not None and held.loop is loop:
             return held
-        import openai
-
-        from yesno.providers._aio import AioPoster
-
-        client = self._own(
-            openai.AsyncOpenAI(
-                api_key=self._api_key,
-                base_url=self._base_url,
-                max_retries=0,
-                http_client=self._async_http_client,
-            )
-        )
-        side = _AsyncSide(
-            loop, client, AioPoster(client, self.path) if self._async_http_client is None else None
-        )
+        client = self._own(self._new_async_client())
+        side = _AsyncSide(loop, client, self._new_poster(client))
         with self._lock:
             self._async_sides = {k: v for k, v in self._async_sides.items() if not v.loop.is_closed()}
             self._async_sides[id(loop)] = side
         return side
 
-    def _own(self, client: _Client) -> _Client:
+    def _own(self, client: Any) -> Any:  # noqa: ANN401 - the SDK's own
         """Take out what the SDK found in OpenAI's variables, where the host is another one.
 
         `OPENAI_ORG_ID`, `OPENAI_PROJECT_ID` and `OPENAI_CUSTOM_HEADERS` become headers of every client

@@ -7,7 +7,7 @@ from typing import Any
 
 __all__ = ["complaints_of", "detail_of", "private_texts"]
 
-_PRIVATE = ("messages", "input", "state")
+_PRIVATE = ("messages", "system", "input", "state")
 _WORDS = """
     type role name content text data input_text output_text input_json user assistant system developer tool
     function_call function_call_output call_id arguments output tool_calls function questions instructions

@@ -48,7 +48,7 @@ class Profile:
     """Requests worth having under way at once."""
     timeout_s: float | None = 60.0
     """Seconds that a decision may take unless the caller says otherwise; None for no limit."""
-    structured: Literal["json_schema", "json_object", "none"] = "json_schema"
+    structured: Literal["json_schema", "json_object", "tool", "none"] = "json_schema"
     """How the host is made to reply in JSON."""
     prefill: bool = False
     """A last assistant turn is continued."""
@@ -91,6 +91,16 @@ def _host(source: str, *, prefix: str = "", **facts: Any) -> tuple[tuple[str, Pr
 
 
 PROFILES: dict[str, tuple[tuple[str, Profile], ...]] = {
+    "anthropic": (
+        (
+            "",
+            Profile(
+                strategies=("sampled",),
+                source="anthropic 2.14.0: no log-probabilities and no temperature in messages.create",
+                date="2026-11",
+            ),
+        ),
+    ),
     "openai": _OPENAI,
     "openai-responses": _like_openai(
         "include and top_logprobs of openai 3.57.0; a cap below 16 is refused, vectorize-io/hindsight issue 58",

@@ -65,6 +65,7 @@ def render_turns(
     strict: bool = False,
     prefill: bool = False,
     as_json: bool = False,
+    swapped: bool = False,
 ) -> Turns:
     """Render system, worked examples and question; with `prefill` also the start of the answer.
 
@@ -76,10 +77,13 @@ def render_turns(
         strict: Insist on the label, for a second try.
         prefill: The provider continues a last assistant turn.
         as_json: Ask for the answer as a JSON object, worked examples included.
+        swapped: Name the labels of the question in the opposite order.
     """
     rows = rows_of(question, show(question, template))
     turns = [*_set_prefix(template, show), *_example_turns(template, question, rows)]
     variables = _variables(question, render_input(given), rows, strict=strict)
+    if swapped:
+        variables["labels"].reverse()
     turns.append(("user", template.render("user", variables)))
     if as_json:
         return tuple(_as_json(turns, _json_line(template, variables)))
