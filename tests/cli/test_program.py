@@ -1,12 +1,17 @@
 import io
 import json
 import math
+import re
 
+import httpx2
 import pytest
 
+from tests.engine.doctored import KEY, ChatHost, error, provider_for
 from yesno import FakeProvider
 from yesno.cli.main import main
 from yesno.errors import ProviderUnavailable
+from yesno.providers.llamacpp import LlamaCpp
+from yesno.providers.openai_compatible import OpenAICompatible
 
 
 @pytest.fixture
@@ -204,3 +209,92 @@ def test_an_unknown_variable_is_told_with_the_close_match(run, monkeypatch):
     code, _, err = run("ask", "q", "x")
     assert code == 2
     assert "YESNO_MODEL" in err
+
+
+def doctored(monkeypatch, handler, kind=OpenAICompatible):
+    monkeypatch.setattr(
+        "yesno.engine.core.load_provider", lambda spec, **options: provider_for(handler, kind)
+    )
+
+
+@pytest.mark.parametrize(
+    "faults",
+    [
+        {},
+        {"silent": True},
+        {"cap": 5},
+        {"scaled": True},
+        {"certain": True},
+        {"thinking": "usage"},
+        {"drift": 0.05},
+        {"off": 0.6},
+    ],
+    ids=lambda faults: next(iter(faults), "good"),
+)
+def test_doctors_table_fits_80_columns_and_says_what_to_do(run, monkeypatch, faults):
+    monkeypatch.setenv("COLUMNS", "80")
+    doctored(monkeypatch, ChatHost(**faults), LlamaCpp)
+    code, out, err = run("doctor", "-m", "llamacpp:m")
+    lines = out.splitlines()
+    assert err == ""
+    assert code == (3 if "certain" in faults else 0)
+    assert all(len(line) <= 80 for line in lines)
+    assert "\x1b" not in out
+    assert lines[0] == "llamacpp: m-2026, by logprobs"
+    rows = [line.split()[0] for line in lines[2:-1] if not line.startswith(" ")]
+    assert (rows[0], rows[-1], len(rows)) == ("reachable", "repeats", 11)
+    bad = re.findall(r"^\S[\w -]+?  +(?:warn|fail|unknown) +(?! |not asked: )", out, re.MULTILINE)
+    assert out.count("→") == len(bad)
+    assert re.search(r"^\d+ requests · [\d,]+ tokens in, [\d,]+ out$", lines[-1])
+
+
+def test_doctor_prints_one_strict_json_object(run, monkeypatch):
+    doctored(monkeypatch, ChatHost(caching=True))
+    code, out, _ = run("doctor", "--json")
+    shown = json.loads(out, parse_constant=lambda name: pytest.fail(name))
+    assert code == 0
+    assert out.count("\n") == 1
+    assert shown["verdict"] == "ok"
+    assert {row["status"] for row in shown["checks"]} == {"ok"}
+    assert shown["checks"][4] == {
+        "name": "alternatives",
+        "status": "ok",
+        "value": "20 of 20 asked for",
+        "advice": None,
+        "numbers": {"listed": 20, "asked_for": 20},
+    }
+    assert shown["requests"] == shown["usage"]["requests"] == 8
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        (lambda request: error(401, f"Incorrect API key provided: {KEY}"), "401"),
+        (lambda request: httpx2.Response(200, text="<html>"), "web page"),
+        (lambda request: error(404, "no such route"), "/v1"),
+    ],
+    ids=["key", "html", "route"],
+)
+def test_doctor_exits_with_4_when_the_provider_fails_and_shows_no_key(run, monkeypatch, reply, said):
+    doctored(monkeypatch, reply)
+    for words in (["doctor"], ["doctor", "--json"]):
+        code, out, err = run(*words)
+        assert code == 4
+        assert said in out
+        assert KEY not in out + err
+
+
+def test_doctor_exits_with_3_when_no_answer_can_be_read_and_with_2_on_bad_usage(run, scripted):
+    assert run("doctor", "-m", "openai:gpt-5.4-mini")[0] == 2
+    scripted({"Well": 0.9})
+    code, out, _ = run("doctor")
+    assert code == 3
+    assert "few_shot" in out
+
+
+def test_doctor_is_coloured_on_a_terminal_only(run, scripted, monkeypatch):
+    scripted({"Yes": 0.6, "No": 0.4})
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "\x1b[32mok" in run("doctor")[1]
+    monkeypatch.delenv("FORCE_COLOR")
+    assert "\x1b" not in run("doctor")[1]

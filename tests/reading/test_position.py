@@ -6,6 +6,7 @@ from tests.reading.build import YES_NO, letters, position, reply
 from yesno.reading.labels import name_labels, number_labels
 from yesno.reading.logprobs import read
 from yesno.reading.outcome import Reading, Unread
+from yesno.reading.position import thinks
 
 near = pytest.approx
 ANSWER = position(("No", 0.8), ("Yes", 0.2))
@@ -148,3 +149,34 @@ def test_a_reply_of_chat_markers_and_space_is_empty():
 def test_words_that_the_server_cut_off_the_text_are_not_read():
     span = tokens("<think>", "so", "</think>", " Verdict", ":", " ")
     assert no(*span, ANSWER, text="No") == near(0.8)
+
+
+@pytest.mark.parametrize(
+    ("completion", "expected"),
+    [
+        (reply(ANSWER), False),
+        (reply(*tokens("**", '"'), ANSWER), False),
+        (reply(*tokens("\n\n"), ANSWER, text="No"), False),
+        (reply(ANSWER, *tokens("<|im_end|>"), text="No"), False),
+        (reply(text=""), False),
+        (reply(*tokens("<think>", "\n\n", "</think>"), ANSWER, text="No"), True),
+        (reply(*tokens("so", " it", " is"), ANSWER, text="No"), True),
+        (reply(*tokens("<think>", "so", " it"), finish="length"), True),
+        (reply(*tokens("so", " it", " is"), text="", finish="length"), True),
+        (reply(text="<think>so</think>No"), True),
+    ],
+    ids=[
+        "plain",
+        "marks",
+        "blank",
+        "end",
+        "nothing",
+        "span",
+        "left_out",
+        "cut",
+        "cut_left_out",
+        "words_only",
+    ],
+)
+def test_reasoning_is_seen_whether_marked_or_left_out(completion, expected):
+    assert thinks(completion) is expected

@@ -40,6 +40,7 @@ from yesno import (
     gather,
 )
 from yesno.engine.caching import Cache
+from yesno.engine.diagnosis import Diagnosis
 from yesno.flow import outcome_of
 from yesno.providers.prices import Price
 from yesno.questions import Answer, Outcome, Question
@@ -119,6 +120,7 @@ def sync(model: DecisionModel, texts: Iterator[str]) -> None:
     assert_type(model.map(texts, SPAM), Iterator[YesNoAnswer | Refusal | Undecided | Failure])
     assert_type(model.map(["x"], TEAM, concurrency=2), Iterator[ChoiceAnswer | Refusal | Undecided | Failure])
     assert_type(model.map([{"a": 1}], {"q": SPAM}), Iterator[DecisionResponse | Failure])
+    assert_type(model.probe(), Diagnosis)
     with model as entered:
         assert_type(entered, DecisionModel)
     model.close()
@@ -132,6 +134,7 @@ async def aio(model: AsyncDecisionModel, texts: AsyncIterator[str]) -> None:
     assert_type(await model.decide("x", {"q": SPAM, "r": MOOD}), DecisionResponse)
     assert_type(await model.decide(DecisionRequest("x", {"q": SPAM})), DecisionResponse)
     assert_type(await model.run(triage("x")), str)
+    assert_type(await model.probe(lambda number: None), Diagnosis)
     assert_type(model.map(["x"], SPAM), AsyncIterator[YesNoAnswer | Refusal | Undecided | Failure])
     assert_type(model.map(texts, MOOD), AsyncIterator[ScaleAnswer | Refusal | Undecided | Failure])
     assert_type(model.map(texts, {"q": SPAM}, concurrency=2), AsyncIterator[DecisionResponse | Failure])

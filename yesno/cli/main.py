@@ -147,6 +147,21 @@ def demo(
     raise typer.Exit(run_demo(Connection(model or "local", base_url, template), as_json=as_json))
 
 
+@app.command()
+def doctor(
+    model: Model = None,
+    base_url: BaseUrl = None,
+    template: Template = None,
+    timeout: Timeout = None,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Check with about a dozen requests how a model's host behaves, and say what to do about it."""
+    from yesno.cli.doctor import run_doctor
+
+    raise typer.Exit(run_doctor(Connection(model, base_url, template, timeout), as_json=as_json))
+
+
 @models_app.command("list")
 def models_list(as_json: Json = False, debug: Debug = False) -> None:
     """List the models of the catalogue and which of them are here."""

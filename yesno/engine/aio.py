@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from types import TracebackType
-from typing import Any, Self, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast, overload
 
 from yesno.engine.aio_flights import AsyncFlights
 from yesno.engine.core import SINGLE, Core, Spent, requests_of
@@ -19,6 +19,10 @@ from yesno.providers.base import Payload, Provider, Task
 from yesno.questions import Answer, Outcome, Question, Refusal, Undecided
 from yesno.request import DecisionRequest, Parameters, Questions
 from yesno.response import DecisionResponse, Failure, unwrapped
+
+if TYPE_CHECKING:
+    from yesno.engine.diagnosis import Diagnosis
+    from yesno.engine.probe import Shot
 
 __all__ = ["AsyncDecisionModel"]
 
@@ -105,6 +109,24 @@ class AsyncDecisionModel(Core):
             for task in pending:
                 task.cancel()
 
+    async def probe(self, on_request: Callable[[int], None] = lambda number: None) -> Diagnosis:
+        """Do what `DecisionModel.probe` does, awaited."""
+        sent: list[int] = []
+
+        async def send_once(task: Task, payload: Payload) -> Payload:
+            sent.append(len(sent) + 1)
+            on_request(len(sent))
+            return await self._send_once(task, payload)
+
+        async def reply_to(shot: Shot) -> Reply:
+            async def fetch(payload: Payload) -> Reply:
+                raw = await self.retry.acall(partial(send_once, shot.task, payload))
+                return self.delivery.read(shot.task, raw)
+
+            return await self._in_time(arun(self.exchange(shot.task, shot.fields), fetch), self.timeout_s)
+
+        return await arun(self.probing(sent), reply_to)
+
     async def close(self) -> None:
         """Release connections and an embedded model."""
         await self.provider.aclose()
@@ -148,15 +170,17 @@ class AsyncDecisionModel(Core):
         return response
 
     async def _within(self, request: DecisionRequest) -> DecisionResponse:
-        timeout = request.parameters.timeout_s
+        return await self._in_time(self._respond(request), request.parameters.timeout_s)
+
+    async def _in_time(self, work: Awaitable[T], limit_s: float | None) -> T:
         try:
-            async with asyncio.timeout(timeout) as scope:
-                return await self._respond(request)
+            async with asyncio.timeout(limit_s) as scope:
+                return await work
         except TimeoutError as error:
             if not scope.expired():
                 raise
             raise DeadlineExceeded(
-                f"the decision took longer than {timeout:g} s; raise `timeout_s` or ask less at once"
+                f"the decision took longer than {limit_s:g} s; raise `timeout_s` or ask less at once"
             ) from error
 
     async def _respond(self, request: DecisionRequest) -> DecisionResponse:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from yesno._log import get_logger
 from yesno.engine.asking import Asking, Conversation
@@ -46,6 +46,10 @@ from yesno.request import DecisionRequest, Parameters
 from yesno.response import DecisionResponse
 from yesno.settings import Settings
 from yesno.templates.sets import TemplateSet
+
+if TYPE_CHECKING:
+    from yesno.engine.diagnosis import Diagnosis
+    from yesno.engine.probe import Probing
 
 __all__ = ["SINGLE", "Core"]
 
@@ -231,10 +235,13 @@ class Core:
         """Return the typed error for whatever the provider raised, or the error itself."""
         return self.provider.classify(error) or error
 
-    def exchange(self, task: Task) -> Generator[Payload, Reply, Reply]:
+    def exchange(
+        self, task: Task, fields: Mapping[str, Any] | None = None
+    ) -> Generator[Payload, Reply, Reply]:
         """Yield the body to send for a task, again as often as a 400 asks for another, and return the reply.
 
-        It is sent the reply as read, or thrown the error in its place.
+        It is sent the reply as read, or thrown the error in its place. The body has these `fields` in place of
+        its own; a 400 about one of them is raised.
 
         What the provider says about itself or the prompt in an error is evidence too: it has no
         log-probabilities for this model, which is remembered, or it filters this content.
@@ -243,11 +250,14 @@ class Core:
         if for_logprobs and task.model_name in self._without_logprobs:
             return Reply(NoEvidence(NO_LOGPROBS))
         payload = self.provider.build(task)
+        payload = {**payload, **fields} if fields else payload
         changes = refused = 0
         while True:
             try:
                 reply = yield payload
             except ProviderRejected as error:
+                if fields and error.param in (*fields, None):
+                    raise
                 refused += not error.shared
                 adapted = None if changes >= MAX_ADAPTATIONS else self.provider.adapt(payload, error)
                 if adapted is None:
@@ -259,6 +269,30 @@ class Core:
                 payload, changes = adapted, changes + 1
             else:
                 return replace(reply, usage=reply.usage + _refused(refused)) if refused else reply
+
+    def probing(self, sent: Sequence[object]) -> Probing[Diagnosis]:
+        """Yield the requests that show how the host behaves; judge their replies and remember what they say.
+
+        Args:
+            sent: Grows by one with each request that goes out, tries that fail included.
+        """
+        # a tenth of what importing a model takes, and few programs ask for it
+        from yesno.engine.diagnosis import Diagnosis, diagnose, learned
+        from yesno.engine.probe import probe
+
+        found = yield from probe(self.provider, self.asking, self.model_name)
+        self.provider.learn(learned(self.provider.profile, found))
+        if found.strategy == "logprobs" and found.blind:
+            self.ladder.note_blind(self.model_name)
+            self._without_logprobs.add(self.model_name)
+        return Diagnosis(
+            self.provider_name,
+            found.model or self.model_name,
+            found.strategy,
+            diagnose(found),
+            requests=len(sent),
+            usage=found.usage,
+        )
 
     def _evidence_in(
         self, error: ProviderRejected, model_name: str, *, for_logprobs: bool

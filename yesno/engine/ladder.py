@@ -41,6 +41,10 @@ class Ladder:
             return tuple(step for step in self.strategies if step != "logprobs")
         return self.strategies
 
+    def note_blind(self, model_name: str, reason: str = "no_logprobs") -> None:
+        """Note that a model shows no log-probabilities, so that it is not asked for them again."""
+        self._blind.setdefault(model_name, reason)
+
     def fell(self, step: Strategy, model_name: str, reason: str) -> None:
         """Note that a step gave no answer, and tell of the fall when there is a next step.
 
@@ -55,7 +59,7 @@ class Ladder:
                     f"{self._place}:{model_name} gives no log-probabilities ({reason}), and with strict=True nothing "
                     "else is tried; it can be sampled with strategy='sampled', or name a model that shows them"
                 )
-            self._blind.setdefault(model_name, reason)
+            self.note_blind(model_name, reason)
         if "sampled" in self.strategies:
             self._on_fall(model_name, reason)
 

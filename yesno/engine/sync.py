@@ -11,9 +11,9 @@ from functools import partial
 from itertools import islice
 from threading import BoundedSemaphore, Event, Lock
 from types import TracebackType
-from typing import Any, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
-from yesno.engine.core import SINGLE, Core, Spent, requests_of
+from yesno.engine.core import NO_LIMIT_S, SINGLE, Core, Spent, requests_of
 from yesno.engine.flights import Flights
 from yesno.errors import DeadlineExceeded, YesnoError
 from yesno.evidence import Reply
@@ -23,6 +23,10 @@ from yesno.providers.base import Payload, Provider, Task
 from yesno.questions import Answer, Outcome, Question, Refusal, Undecided
 from yesno.request import DecisionRequest, Parameters, Questions
 from yesno.response import DecisionResponse, Failure, unwrapped
+
+if TYPE_CHECKING:
+    from yesno.engine.diagnosis import Diagnosis
+    from yesno.engine.probe import Shot
 
 __all__ = ["DecisionModel"]
 
@@ -153,6 +157,37 @@ class DecisionModel(Core):
         finally:
             for future in pending:
                 future.cancel()
+
+    def probe(self, on_request: Callable[[int], None] = lambda number: None) -> Diagnosis:
+        """Find out with about a dozen requests how the model's host behaves, past any cache.
+
+        What is found, such as a smaller list of alternatives or no log-probabilities at all, is remembered by
+        this model and its provider. A host that fails is part of the diagnosis, not an error. Listeners are not
+        told; a budget counts it.
+
+        Args:
+            on_request: Told the number of each request before it goes out.
+
+        Raises:
+            BudgetExceeded: A request does not fit into the budget.
+        """
+        sent: list[int] = []
+
+        def send_once(task: Task, payload: Payload, deadline: float | None) -> Payload:
+            sent.append(len(sent) + 1)
+            on_request(len(sent))
+            return self._send_once(task, payload, deadline)
+
+        def reply_to(shot: Shot) -> Reply:
+            deadline = None if self.timeout_s is None else time.monotonic() + min(self.timeout_s, NO_LIMIT_S)
+
+            def fetch(payload: Payload) -> Reply:
+                raw = self.retry.call(partial(send_once, shot.task, payload, deadline), deadline=deadline)
+                return self.delivery.read(shot.task, raw)
+
+            return run(self.exchange(shot.task, shot.fields), fetch)
+
+        return run(self.probing(sent), reply_to)
 
     def close(self) -> None:
         """Release threads, connections and an embedded model."""

@@ -89,6 +89,10 @@ class Provider:
         """Return the payload without what a 400 complains about, once; None when nothing helps."""
         return None
 
+    def learn(self, profile: Profile) -> None:
+        """Take over facts that replies have shown, for the life of this object."""
+        self.profile = profile
+
     def send(self, payload: Payload, *, timeout_s: float | None = None) -> Payload:
         """Send one body and return the body that comes back, within `timeout_s` seconds if it can."""
         raise NotImplementedError

@@ -48,6 +48,10 @@ class _Around(Provider):
         """Facts about the model, with what was learned from 400s."""
         return self._inner.profile
 
+    def learn(self, profile: Profile) -> None:
+        """Let the other provider take over what replies have shown."""
+        self._inner.learn(profile)
+
     @property
     def merges(self) -> bool:  # type: ignore[override]  # as above
         """Whether equal bodies may be served by one request, as with the other provider."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from yesno.evidence import Completion, Position
 from yesno.reading.tokens import data_of, is_mark, is_special, is_undecodable, reading_text
 
-__all__ = ["Start", "find_start"]
+__all__ = ["Start", "find_start", "thinks"]
 
 _REASONING = re.compile(rb"\s*(?:<(?:think|thinking|thought|reasoning)>|\[THINK\])", re.IGNORECASE)
 _REASONED = re.compile(rb"</(?:think|thinking|thought|reasoning)>|\[/THINK\]", re.IGNORECASE)
@@ -56,6 +56,20 @@ def find_start(
         return _locate(pieces, offset + len(content[:value].encode("utf-8", "surrogateescape")))
     start = _before_space(pieces, _locate(pieces, offset))
     return _after_marks(positions, pieces, start, answers_at)
+
+
+def thinks(completion: Completion) -> bool:
+    """Return whether something was written before the reply that is shown: a reasoning span, marked or left out."""
+    text = completion.text or ""
+    if _REASONING.match(text.encode("utf-8", "surrogatepass")):
+        return True
+    pieces = [data_of(position.chosen) for position in completion.positions or ()]
+    written = b"".join(piece for piece in pieces if not is_special(reading_text(piece)))
+    offset = _content_offset(text, written)
+    if isinstance(offset, str):
+        unseen = offset == "empty" and completion.finish == "length" and not is_mark(reading_text(written))
+        return unseen or offset == "reasoning_unfinished"
+    return not is_mark(reading_text(written[:offset]))
 
 
 def _content_offset(text: str, written: bytes) -> int | str:
