@@ -9,12 +9,21 @@ import asyncio
 import json
 import re
 import threading
+import time
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from yesno.errors import ProviderError, ProviderRejected, ProviderUnavailable, UnreadableReply
-from yesno.providers._openai_errors import details, quotes, retry_after
+from yesno.providers._openai_errors import (
+    NO_QUOTA,
+    allowance,
+    broke_off,
+    details,
+    quotes,
+    retry_after,
+    should_retry,
+)
 from yesno.providers.base import Payload, Provider
 from yesno.providers.profiles import Profile
 
@@ -83,11 +92,15 @@ class OpenAISDK(Provider):
         """Post one body through the SDK."""
         import httpx2
 
+        from yesno.providers._whole import whole
+
         options = dict(_OPTIONS) if timeout_s is None else {**_OPTIONS, "timeout": timeout_s}
-        response = self._client.post(
-            self.path, body=payload, cast_to=httpx2.Response, options=cast("Any", options)
+        end = None if timeout_s is None else time.monotonic() + timeout_s
+        post: Any = self._client.post  # its types want a reader of events for `stream`
+        response: httpx2.Response = post(
+            self.path, body=payload, cast_to=httpx2.Response, options=options, stream=True
         )
-        return self._json(response.status_code, response.content)
+        return self._json(response.status_code, whole(response, end))
 
     async def asend(self, payload: Payload) -> Payload:
         """Post one body as the SDK would, awaited; through the SDK itself when the caller brought a client."""
@@ -107,6 +120,10 @@ class OpenAISDK(Provider):
             return self._status_error(error)
         if isinstance(error, openai.APITimeoutError):
             return ProviderUnavailable(f"{self._place} did not answer in time", provider=self.name)
+        if isinstance(error, openai.APIConnectionError) and broke_off(error.__cause__):
+            return ProviderUnavailable(
+                f"the reply of {self._place} broke off or cannot be decoded", provider=self.name
+            )
         if isinstance(error, openai.APIConnectionError):
             return ProviderUnavailable(
                 f"cannot reach {self._place}; check that the server runs and the address is right",
@@ -195,6 +212,7 @@ class OpenAISDK(Provider):
                 f"{self._place} answered {status} with something that is not JSON",
                 provider=self.name,
                 status=status,
+                retryable=True,  # a page of a proxy, or a body cut short: the next one may be whole
             ) from error
         if not isinstance(body, dict):
             raise UnreadableReply(
@@ -208,14 +226,18 @@ class OpenAISDK(Provider):
         message, param, code = details(error.body)
         quoted = quotes(message, error.request.content, self.parameters)
         shown = QUOTED if quoted else self._masked(message)[:300] or f"status {status}"
+        headers = error.response.headers
         known: dict[str, Any] = {
             "provider": self.name,
             "status": status,
-            "request_id": error.request_id or error.response.headers.get("x-typesafe-request-id"),
-            "retry_after": retry_after(error.response.headers),
+            "request_id": error.request_id or headers.get("x-typesafe-request-id"),
+            "retry_after": retry_after(headers),
+            "retryable": False if code == NO_QUOTA else should_retry(headers),
         }
-        if (status in (408, 409, 429) or status >= 500) and code != "insufficient_quota":
-            return ProviderUnavailable(f"{self._place} answered {status}: {shown}", **known)
+        if (status in (408, 409, 429) or status >= 500) and code != NO_QUOTA:
+            unavailable = ProviderUnavailable(f"{self._place} answered {status}: {shown}", **known)
+            unavailable.remaining, unavailable.reset_s = allowance(headers)
+            return unavailable
         hint = {
             401: self._key_hint(),
             403: self._key_hint(),
