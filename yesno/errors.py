@@ -12,7 +12,7 @@ YesnoError
 ├── DeadlineExceeded         the decision took longer than `timeout_s`
 ├── BudgetExceeded           a request was not sent because it could exceed a `Budget`
 └── ProviderError            the other side failed, or said nonsense
-    ├── ProviderUnavailable  timeout, 408, 409, 429, 5xx or no connection; `retryable` is True
+    ├── ProviderUnavailable  timeout, 408, 409, 429, 5xx or no connection; `retryable` unless the server says no
     ├── ProviderRejected     another 4xx: the same request fails again
     ├── UnreadableReply      a success status, but not the documented shape
     ├── InvalidResponse      an answer does not fit its question
@@ -119,6 +119,10 @@ class ProviderError(YesnoError):
     retryable: bool = False
     shared: bool = False
     """It came to an equal request that was under way; the one that raises it was not sent."""
+    remaining: int | None = None
+    """Requests that the server's rate limit still allows, if it said so."""
+    reset_s: float | None = None
+    """Seconds after which it allows more."""
 
     def __init__(
         self,
@@ -128,8 +132,11 @@ class ProviderError(YesnoError):
         status: int | None = None,
         request_id: str | None = None,
         retry_after: float | None = None,
+        retryable: bool | None = None,
     ) -> None:
         super().__init__(message)
+        if retryable is not None:
+            self.retryable = retryable  # what the server or the provider says wins over what the class says
         self.provider = provider
         self.status = status
         self.request_id = request_id

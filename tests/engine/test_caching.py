@@ -19,6 +19,7 @@ from yesno import (
     YesNoAnswer,
 )
 from yesno.engine.caching import key_of, payload_of, text_of, value_of
+from yesno.engine.gates import Term
 from yesno.errors import ConfigError, ProviderRejected
 from yesno.evidence import Completion, Reply
 from yesno.providers.base import PromptTask, Turn
@@ -193,7 +194,7 @@ def test_a_sample_is_never_kept_and_never_looked_up():
     model = DecisionModel(FakeProvider(), cache=cache)
     task = PromptTask((Turn("user", "x"),), "fake", 4, sample=1)
     for _ in range(2):
-        assert model._send(task, None).usage.requests == 1
+        assert model._send(task, Term(None, None)).usage.requests == 1
     assert (cache.asked, cache.kept) == ([], {})
 
 

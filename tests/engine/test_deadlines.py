@@ -6,7 +6,7 @@ import time
 import httpx2
 import pytest
 
-from tests.engine.support import Recorder, Server, both, compatible, refused
+from tests.engine.support import Recorder, Server, both, compatible, patient, refused
 from yesno import (
     AsyncDecisionModel,
     Choice,
@@ -19,6 +19,7 @@ from yesno import (
     YesNo,
 )
 from yesno.errors import ConfigError, DeadlineExceeded, ProviderUnavailable, UnreadableReply
+from yesno.providers.fake import chat_reply
 
 YES = {"Yes": 0.9, "No": 0.1}
 WEAK = {"The": 0.9, "Yes": 0.1}
@@ -63,10 +64,51 @@ class Hanging(FakeProvider):
         await asyncio.Event().wait()
 
 
-def test_each_request_of_a_decision_is_given_the_time_that_is_left(clock):
+@pytest.mark.parametrize(
+    ("attempt_s", "given"), [(None, [5, 5]), (math.inf, [10, 6]), (3, [3, 3]), (8, [8, 6])], ids=str
+)
+def test_each_request_is_given_half_of_the_time_or_what_the_policy_says_and_never_more_than_is_left(
+    clock, attempt_s, given
+):
     provider = Slow([WEAK, YES], clock, 4)
+    model = DecisionModel(provider, timeout_s=10, retry=RetryPolicy(attempt_timeout_s=attempt_s))
+    assert model.decide("x", YesNo("q?")).is_yes()
+    assert provider.given == given
+
+
+def test_a_model_in_this_process_may_take_all_the_time_there_is(clock):
+    provider = Slow(YES, clock, 4)
+    provider.remote = False
     assert DecisionModel(provider, timeout_s=10).decide("x", YesNo("q?")).is_yes()
-    assert provider.given == [10, 6]
+    assert provider.given == [10]
+
+
+def test_a_try_that_hangs_is_given_up_and_made_again():
+    class Once(FakeProvider):
+        tries = 0
+
+        async def asend(self, payload):
+            self.tries += 1
+            if self.tries == 1:
+                await asyncio.Event().wait()
+            return self.send(payload)
+
+    provider = Once(YES)
+    model = AsyncDecisionModel(provider, retry=patient([], attempt_timeout_s=0.001))
+    assert asyncio.run(model.decide("x", YesNo("q?"))).is_yes()
+    assert provider.tries == 2
+
+
+def test_tries_that_all_hang_are_an_unavailable_provider_that_says_what_they_were_given():
+    model = AsyncDecisionModel(Hanging(), retry=patient([], attempts=2, attempt_timeout_s=0.001))
+    with pytest.raises(ProviderUnavailable, match=r"in time \(0\.001 s for one try\)"):
+        asyncio.run(model.decide("x", YesNo("q?")))
+
+
+@pytest.mark.parametrize("value", [0, -1, math.nan, True], ids=str)
+def test_a_time_for_one_try_that_makes_no_sense_is_refused(value):
+    with pytest.raises(ConfigError, match="attempt_timeout_s"):
+        RetryPolicy(attempt_timeout_s=value)
 
 
 def test_no_request_begins_once_time_is_up(clock):
@@ -74,7 +116,7 @@ def test_no_request_begins_once_time_is_up(clock):
     ear = Recorder()
     with pytest.raises(DeadlineExceeded, match="timeout_s"):
         DecisionModel(provider, timeout_s=10, listeners=[ear]).decide("x", YesNo("q?"))
-    assert provider.given == [10]
+    assert provider.given == [5]
     assert ear.names == ["request", "error"]
 
 
@@ -193,7 +235,8 @@ def test_an_item_of_map_is_timed_from_its_own_beginning():
 
     async def go():
         asyncio.get_running_loop().time = lambda: now
-        model = AsyncDecisionModel(Slowly(), concurrency=1, timeout_s=3)
+        policy = RetryPolicy(attempt_timeout_s=math.inf)
+        model = AsyncDecisionModel(Slowly(), concurrency=1, timeout_s=3, retry=policy)
         return [outcome async for outcome in model.map([f"i{i}" for i in range(6)], YesNo("q?"))]
 
     assert [type(outcome).__name__ for outcome in asyncio.run(go())] == ["YesNoAnswer"] * 6
@@ -231,3 +274,37 @@ def test_a_server_that_does_not_answer_in_time_is_unavailable_when_there_is_no_d
     server = Server(httpx2.ReadTimeout("slow"))
     with pytest.raises(ProviderUnavailable, match="in time"):
         shell(compatible(server), timeout_s=math.inf, retry=RetryPolicy(attempts=1)).decide("x", YesNo("q?"))
+
+
+def test_a_body_that_drips_for_ever_ends_with_its_try(clock):
+    class Dripping(httpx2.SyncByteStream):
+        def __iter__(self):
+            while True:
+                clock.now += 1
+                yield b" "
+
+    answers = iter([httpx2.Response(200, stream=Dripping()), httpx2.Response(200, json=chat_reply(YES))])
+    model = DecisionModel(compatible(lambda _: next(answers)), timeout_s=20)
+    assert model.decide("x", YesNo("q?")).is_yes()
+    assert 10 < clock.now < 12
+
+
+@pytest.mark.parametrize(
+    ("failure", "words"),
+    [
+        (httpx2.ReadTimeout("slow"), "in time"),
+        (httpx2.ReadError("reset"), "broke off"),
+        (httpx2.RemoteProtocolError("short"), "broke off"),
+    ],
+    ids=["timeout", "reset", "short"],
+)
+def test_a_body_that_breaks_off_is_unavailable(failure, words):
+    class Breaking(httpx2.SyncByteStream):
+        def __iter__(self):
+            yield b'{"choices"'
+            raise failure
+
+    policy = RetryPolicy(attempts=1)
+    model = DecisionModel(compatible(lambda _: httpx2.Response(200, stream=Breaking())), retry=policy)
+    with pytest.raises(ProviderUnavailable, match=words):
+        model.decide("x", YesNo("q?"))

@@ -7,6 +7,7 @@ from tests.engine.support import Server, both, compatible, patient, refused
 from yesno import AsyncDecisionModel, DecisionModel, FakeProvider, SqliteCache, UsageListener, YesNo
 from yesno.engine.aio_flights import AsyncFlights
 from yesno.engine.flights import Flights
+from yesno.engine.gates import Term
 from yesno.errors import BudgetExceeded, DeadlineExceeded, ProviderRejected, ProviderUnavailable
 from yesno.evidence import Completion, Reply, Usage
 from yesno.providers.base import PromptTask, Turn
@@ -169,7 +170,7 @@ def test_samples_are_never_merged():
     provider = Held()
     model = watched(provider)
     task = PromptTask((Turn("user", "x"),), "fake", 4, sample=1)
-    threads, ends = started(3, lambda: model._send(task, None).usage.requests)
+    threads, ends = started(3, lambda: model._send(task, Term(None, None)).usage.requests)
     for _ in range(3):
         assert provider.begun.acquire(timeout=5)
     provider.go.set()
@@ -305,7 +306,7 @@ def test_awaited_samples_are_never_merged():
         provider = Turned()
         model = AsyncDecisionModel(provider)
         task = PromptTask((Turn("user", "x"),), "fake", 4, sample=2)
-        replies = await asyncio.gather(*(model._send(task) for _ in range(3)))
+        replies = await asyncio.gather(*(model._send(None, task) for _ in range(3)))
         assert [reply.usage.requests for reply in replies] == [1, 1, 1]
 
     asyncio.run(go())

@@ -266,8 +266,8 @@ class HttpProviderContract(ProviderContract):
         ("raised", "words"),
         [
             (httpx2.ConnectError("refused"), "cannot reach"),
-            (httpx2.ReadError("reset"), "cannot reach"),
-            (httpx2.RemoteProtocolError("cut off"), "cannot reach"),
+            (httpx2.ReadError("reset"), "broke off"),
+            (httpx2.RemoteProtocolError("cut off"), "broke off"),
             (httpx2.ConnectTimeout("slow"), "in time"),
             (httpx2.ReadTimeout("slow"), "in time"),
         ],

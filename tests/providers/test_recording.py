@@ -416,3 +416,13 @@ def test_samples_of_one_prompt_are_played_back_each_in_its_turn(shell, path):
     assert first.method == "sampled"
     assert 0.5 < first.probability < 0.9
     assert shell(ReplayProvider(path)).decide("x", YesNo("q?")) == first
+
+
+def test_what_a_provider_says_about_trying_again_is_recorded(tmp_path):
+    path = tmp_path / "run.jsonl"
+    error = UnreadableReply("cut short", provider="fake", retryable=True)
+    once = patient([], attempts=1)
+    for opened in (lambda: RecordingProvider(FakeProvider(error), path), lambda: ReplayProvider(path)):
+        with pytest.raises(UnreadableReply) as info:
+            DecisionModel(opened(), retry=once).decide("x", YesNo("Is it?"))
+        assert info.value.retryable

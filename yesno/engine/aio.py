@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast, overload
 
 from yesno.engine.aio_flights import AsyncFlights
+from yesno.engine.aio_gates import AsyncPlaces
 from yesno.engine.core import SINGLE, Core, Spent, requests_of
 from yesno.errors import DeadlineExceeded, YesnoError
 from yesno.evidence import Reply
@@ -40,7 +41,7 @@ class AsyncDecisionModel(Core):
 
     def __init__(self, model: str | Provider | None = None, **settings: Any) -> None:
         super().__init__(model, **settings)
-        self._gates: tuple[asyncio.AbstractEventLoop, asyncio.Semaphore] | None = None
+        self._places = AsyncPlaces(self.concurrency)
         self._flights = AsyncFlights()
 
     @overload
@@ -116,7 +117,7 @@ class AsyncDecisionModel(Core):
         async def send_once(task: Task, payload: Payload) -> Payload:
             sent.append(len(sent) + 1)
             on_request(len(sent))
-            return await self._send_once(task, payload)
+            return await self._send_once(self.attempt_s(self.timeout_s), task, payload)
 
         async def reply_to(shot: Shot) -> Reply:
             async def fetch(payload: Payload) -> Reply:
@@ -184,60 +185,59 @@ class AsyncDecisionModel(Core):
             ) from error
 
     async def _respond(self, request: DecisionRequest) -> DecisionResponse:
+        attempt_s = self.attempt_s(request.parameters.timeout_s)
         if self.is_native():
-            return self.native_response(request, await self._send(self.native_task(request)))
+            return self.native_response(request, await self._send(attempt_s, self.native_task(request)))
         spent = Spent()
         questions = list(request.questions.values())
-        outcomes = await _each(lambda question: self._answer(question, request, spent), questions)
+        outcomes = await _each(lambda question: self._answer(question, request, spent, attempt_s), questions)
         named: Mapping[str, Outcome] = dict(zip(request.questions, outcomes, strict=True))
         return self.response(request, named, spent)
 
-    async def _answer(self, question: Question[Any], request: DecisionRequest, spent: Spent) -> Outcome:
+    async def _answer(
+        self, question: Question[Any], request: DecisionRequest, spent: Spent, attempt_s: float | None
+    ) -> Outcome:
         async def replies_to(tasks: Sequence[Task]) -> list[Reply]:
-            replies = await _each(self._send, tasks)
+            replies = await _each(partial(self._send, attempt_s), tasks)
             for reply in replies:
                 spent.add(reply)
             return replies
 
         return await arun(self.conversation(question, request), replies_to)
 
-    async def _send(self, task: Task) -> Reply:
-        return await arun(self.exchange(task), partial(self._deliver, task))
+    async def _send(self, attempt_s: float | None, task: Task) -> Reply:
+        return await arun(self.exchange(task), partial(self._deliver, attempt_s, task))
 
-    async def _deliver(self, task: Task, payload: Payload) -> Reply:
+    async def _deliver(self, attempt_s: float | None, task: Task, payload: Payload) -> Reply:
         key = self.delivery.key(task, payload)
         if key is None or not self.provider.merges:
-            return await self._fetch(task, payload, key)
-        return await self._flights.share(key, partial(self._fetch, task, payload, key))
+            return await self._fetch(attempt_s, task, payload, key)
+        return await self._flights.share(key, partial(self._fetch, attempt_s, task, payload, key))
 
-    async def _fetch(self, task: Task, payload: Payload, key: str | None) -> Reply:
+    async def _fetch(self, attempt_s: float | None, task: Task, payload: Payload, key: str | None) -> Reply:
         kept = await self.delivery.arecall(task, key)
         if kept is not None:
             return kept
-        raw = await self.retry.acall(partial(self._send_once, task, payload))
+        raw = await self.retry.acall(partial(self._send_once, attempt_s, task, payload))
         reply = self.delivery.read(task, raw)
         await self.delivery.akeep(key, raw, reply)
         return reply
 
-    async def _send_once(self, task: Task, payload: Payload) -> Payload:
-        async with self._gate():
+    async def _send_once(self, attempt_s: float | None, task: Task, payload: Payload) -> Payload:
+        async with self._places.one(task.model_name):
             with await self.delivery.abill(task, payload) as bill:
-                return bill.paid(await self._send_now(payload))
+                return bill.paid(await self._send_now(payload, attempt_s))
 
-    async def _send_now(self, payload: Payload) -> Payload:
+    async def _send_now(self, payload: Payload, attempt_s: float | None) -> Payload:
+        scope = asyncio.timeout(attempt_s)
         try:
-            return await self.provider.asend(payload)
+            async with scope:
+                return await self.provider.asend(payload)
         except Exception as error:
-            known = self.known(error)
+            known = self.overdue(attempt_s) if scope.expired() else self.known(error)
             if known is error:
                 raise
             raise known from error
-
-    def _gate(self) -> asyncio.Semaphore:
-        loop = asyncio.get_running_loop()
-        if self._gates is None or self._gates[0] is not loop:
-            self._gates = (loop, asyncio.Semaphore(self.concurrency))
-        return self._gates[1]
 
 
 async def _each(work: Callable[[T], Awaitable[R]], items: Sequence[T]) -> list[R]:

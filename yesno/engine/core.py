@@ -24,6 +24,7 @@ from yesno.errors import (
     ConfigError,
     InvalidResponse,
     ProviderRejected,
+    ProviderUnavailable,
     QuestionError,
 )
 from yesno.evidence import Completion, Evidence, NativeAnswers, NoEvidence, Reply, Usage
@@ -234,6 +235,17 @@ class Core:
     def known(self, error: Exception) -> Exception:
         """Return the typed error for whatever the provider raised, or the error itself."""
         return self.provider.classify(error) or error
+
+    def attempt_s(self, timeout_s: float | None) -> float | None:
+        """Return the seconds that one try of a decision may take; None for no limit of its own."""
+        return self.retry.attempt_s(timeout_s if self.provider.remote else None)
+
+    def overdue(self, attempt_s: float | None) -> ProviderUnavailable:
+        """Return the error for a try that took too long."""
+        return ProviderUnavailable(
+            f"provider {self.provider.name!r} did not answer in time ({attempt_s:g} s for one try)",
+            provider=self.provider.name,
+        )
 
     def exchange(
         self, task: Task, fields: Mapping[str, Any] | None = None

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import math
+import random
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from typing import TypeVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeVar
 
-from yesno.errors import ProviderError
+from yesno.engine.retry_budget import RetryBudget
+from yesno.errors import ConfigError, ProviderError, UnreadableReply
+
+if TYPE_CHECKING:
+    from tenacity import RetryCallState
 
 __all__ = ["RetryPolicy"]
 
@@ -14,22 +20,43 @@ T = TypeVar("T")
 
 LONGEST_HINT_S = 120.0
 """A server that asks to wait longer is not waited for, as in openai 3.57.0 (2026-11)."""
+LONGEST_WAIT_S = 20.0
+"""The longest wait that the server did not ask for."""
+AT_ONCE_S = 0.1
+"""The longest wait before a second try when no reply came; a little jitter parts those that failed together."""
 
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
     """Try a call again when its error says that this may help.
 
-    The wait is what the server asks for, else exponential with jitter from 0.5 to 20 seconds.
+    The wait is what the server asks for, else exponential with jitter from 0.4 to 20 seconds. When no reply came, or
+    one that broke off, the second try comes at once: nothing says that the server has too much to do.
     """
 
     attempts: int = 4
     """Tries in all."""
     total_s: float = 60.0
     """Seconds after which no further try begins."""
+    attempt_timeout_s: float | None = None
+    """Seconds that one try may take, its body included; by default half of what the decision may take, so that there
+    is time for a second one. `math.inf` for no limit of its own."""
+    budget: RetryBudget = field(default_factory=RetryBudget, compare=False)
+    """How many retries there may be in all; one for every model that this policy is passed to."""
     sleep: Callable[[float], None] | None = None
     asleep: Callable[[float], Awaitable[None]] | None = None
     """Replacements for waiting, so that tests need not wait."""
+
+    def __post_init__(self) -> None:
+        limit = self.attempt_timeout_s
+        if limit is not None and (isinstance(limit, bool) or not limit > 0):
+            raise ConfigError(f"`attempt_timeout_s` must be a number above 0, not {limit!r}")
+
+    def attempt_s(self, timeout_s: float | None) -> float | None:
+        """Return the seconds that one try of a decision may take; None for no limit of its own."""
+        if self.attempt_timeout_s is not None:
+            return None if self.attempt_timeout_s == math.inf else self.attempt_timeout_s
+        return None if timeout_s is None else timeout_s / 2
 
     def call(self, send: Callable[[], T], *, deadline: float | None = None) -> T:
         """Call until it succeeds, the error is final, or tries or time are used up.
@@ -39,6 +66,7 @@ class RetryPolicy:
             deadline: Reading of `time.monotonic` after which no wait goes on; `send` is then called once more
                 and is expected to say that time is up.
         """
+        self.budget.earn()
         try:
             return send()
         except ProviderError as error:
@@ -49,6 +77,7 @@ class RetryPolicy:
 
     async def acall(self, send: Callable[[], Awaitable[T]]) -> T:
         """Do what `call` does, awaited."""
+        self.budget.earn()
         try:
             return await send()
         except ProviderError as error:
@@ -73,11 +102,17 @@ class RetryPolicy:
             left = seconds if deadline is None else min(seconds, max(0.0, deadline - time.monotonic()))
             (self.sleep or time.sleep)(left)
 
-        play = _after(first, send)
+        pending = [first]
+
+        def play() -> T:
+            if pending:
+                raise pending.pop()
+            return send()
+
         retrying = tenacity.Retrying(
             retry=tenacity.retry_if_exception(self._again),
             wait=_wait,
-            stop=tenacity.stop_after_attempt(self.attempts) | tenacity.stop_before_delay(self.total_s),
+            stop=self._stop(),
             sleep=sleep,
             reraise=True,
         )
@@ -88,7 +123,7 @@ class RetryPolicy:
 
         import tenacity
 
-        pending: list[ProviderError] = [first]
+        pending = [first]
 
         async def play() -> T:
             if pending:
@@ -98,29 +133,26 @@ class RetryPolicy:
         retrying = tenacity.AsyncRetrying(
             retry=tenacity.retry_if_exception(self._again),
             wait=_wait,
-            stop=tenacity.stop_after_attempt(self.attempts) | tenacity.stop_before_delay(self.total_s),
+            stop=self._stop(),
             sleep=self.asleep or asyncio.sleep,
             reraise=True,
         )
         return await retrying(play)
 
+    def _stop(self) -> Callable[[RetryCallState], bool]:
+        import tenacity
 
-def _after(first: ProviderError, send: Callable[[], T]) -> Callable[[], T]:
-    pending = [first]
-
-    def play() -> T:
-        if pending:
-            raise pending.pop()
-        return send()
-
-    return play
+        ended = tenacity.stop_after_attempt(self.attempts) | tenacity.stop_before_delay(self.total_s)
+        # the budget is asked last: it pays only for tries that are made
+        return lambda state: ended(state) or not self.budget.take()
 
 
-def _wait(state: object) -> float:
-    import tenacity
-
-    assert isinstance(state, tenacity.RetryCallState)  # noqa: S101 - narrows for mypy
+def _wait(state: RetryCallState) -> float:
     error = state.outcome.exception() if state.outcome else None
     if isinstance(error, ProviderError) and error.retry_after is not None:
         return error.retry_after
-    return tenacity.wait_exponential_jitter(multiplier=0.5, max=20)(state)
+    unanswered = isinstance(error, UnreadableReply) or getattr(error, "status", None) is None
+    if unanswered and state.attempt_number == 1:
+        return AT_ONCE_S * random.random()  # noqa: S311 - jitter
+    longest = min(LONGEST_WAIT_S, 0.5 * 2.0 ** (state.attempt_number - 1))
+    return longest * (1 - 0.25 * random.random())  # noqa: S311 - jitter

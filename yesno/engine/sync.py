@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from itertools import islice
-from threading import BoundedSemaphore, Event, Lock
+from threading import Event, Lock
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 from yesno.engine.core import NO_LIMIT_S, SINGLE, Core, Spent, requests_of
 from yesno.engine.flights import Flights
+from yesno.engine.gates import LATE, Places, Term, left_until
 from yesno.errors import DeadlineExceeded, YesnoError
 from yesno.evidence import Reply
 from yesno.flow import Ask, Flow, run
@@ -33,7 +34,6 @@ __all__ = ["DecisionModel"]
 A = TypeVar("A", bound=Answer)
 T = TypeVar("T")
 R = TypeVar("R")
-LATE = "the decision took longer than its timeout; raise `timeout_s` or ask less at once"
 
 
 class DecisionModel(Core):
@@ -56,7 +56,7 @@ class DecisionModel(Core):
             measured to help the model (embedded ones so far), of questions that many inputs are asked;
             `"content_free"`: of every question; `"off"`. It costs three requests per question, once.
         timeout_s: Seconds that a decision may take, retries included; `math.inf` for no limit.
-        concurrency: Most requests under way at once.
+        concurrency: Most requests under way at once; fewer while the server says that it has too much to do.
         retry: When to try again.
         listeners: Who is told of requests, responses and errors.
         cache: Where replies are kept, such as a `SqliteCache`, so that an equal request is not sent again.
@@ -73,7 +73,7 @@ class DecisionModel(Core):
 
     def __init__(self, model: str | Provider | None = None, **settings: Any) -> None:
         super().__init__(model, **settings)
-        self._gate = BoundedSemaphore(self.concurrency)
+        self._places = Places(self.concurrency)
         self._pools: dict[str, ThreadPoolExecutor] = {}
         self._lock = Lock()
         self._flights = Flights()
@@ -173,16 +173,17 @@ class DecisionModel(Core):
         """
         sent: list[int] = []
 
-        def send_once(task: Task, payload: Payload, deadline: float | None) -> Payload:
+        def send_once(task: Task, payload: Payload, term: Term) -> Payload:
             sent.append(len(sent) + 1)
             on_request(len(sent))
-            return self._send_once(task, payload, deadline)
+            return self._send_once(task, payload, term)
 
         def reply_to(shot: Shot) -> Reply:
             deadline = None if self.timeout_s is None else time.monotonic() + min(self.timeout_s, NO_LIMIT_S)
+            term = Term(deadline, self.attempt_s(self.timeout_s))
 
             def fetch(payload: Payload) -> Reply:
-                raw = self.retry.call(partial(send_once, shot.task, payload, deadline), deadline=deadline)
+                raw = self.retry.call(partial(send_once, shot.task, payload, term), deadline=deadline)
                 return self.delivery.read(shot.task, raw)
 
             return run(self.exchange(shot.task, shot.fields), fetch)
@@ -237,19 +238,18 @@ class DecisionModel(Core):
     def _respond(self, request: DecisionRequest) -> DecisionResponse:
         timeout = request.parameters.timeout_s
         deadline = None if timeout is None else time.monotonic() + timeout
+        term = Term(deadline, self.attempt_s(timeout))
         if self.is_native():
-            return self.native_response(request, self._send(self.native_task(request), deadline))
+            return self.native_response(request, self._send(self.native_task(request), term))
         spent = Spent()
         questions = list(request.questions.values())
-        outcomes = self._each("questions", lambda q: self._answer(q, request, spent, deadline), questions)
+        outcomes = self._each("questions", lambda q: self._answer(q, request, spent, term), questions)
         named: Mapping[str, Outcome] = dict(zip(request.questions, outcomes, strict=True))
         return self.response(request, named, spent)
 
-    def _answer(
-        self, question: Question[Any], request: DecisionRequest, spent: Spent, deadline: float | None
-    ) -> Outcome:
+    def _answer(self, question: Question[Any], request: DecisionRequest, spent: Spent, term: Term) -> Outcome:
         def replies_to(tasks: Sequence[Task]) -> list[Reply]:
-            replies = self._each("requests", lambda task: self._send(task, deadline), tasks)
+            replies = self._each("requests", lambda task: self._send(task, term), tasks)
             with self._lock:
                 for reply in replies:
                     spent.add(reply)
@@ -257,43 +257,39 @@ class DecisionModel(Core):
 
         return run(self.conversation(question, request), replies_to)
 
-    def _send(self, task: Task, deadline: float | None) -> Reply:
-        return run(self.exchange(task), lambda payload: self._deliver(task, payload, deadline))
+    def _send(self, task: Task, term: Term) -> Reply:
+        return run(self.exchange(task), lambda payload: self._deliver(task, payload, term))
 
-    def _deliver(self, task: Task, payload: Payload, deadline: float | None) -> Reply:
+    def _deliver(self, task: Task, payload: Payload, term: Term) -> Reply:
         key = self.delivery.key(task, payload)
         if key is None or not self.provider.merges:
-            return self._fetch(task, payload, key, deadline)
+            return self._fetch(task, payload, key, term)
         return self._flights.share(
-            key, lambda: self._fetch(task, payload, key, deadline), partial(_wait, deadline)
+            key, lambda: self._fetch(task, payload, key, term), partial(_wait, term.deadline)
         )
 
-    def _fetch(self, task: Task, payload: Payload, key: str | None, deadline: float | None) -> Reply:
+    def _fetch(self, task: Task, payload: Payload, key: str | None, term: Term) -> Reply:
         kept = self.delivery.recall(task, key)
         if kept is not None:
             return kept
-        raw = self.retry.call(partial(self._send_once, task, payload, deadline), deadline=deadline)
+        raw = self.retry.call(partial(self._send_once, task, payload, term), deadline=term.deadline)
         reply = self.delivery.read(task, raw)
         self.delivery.keep(key, raw, reply)
         return reply
 
-    def _send_once(self, task: Task, payload: Payload, deadline: float | None) -> Payload:
-        if not self._gate.acquire(timeout=_left(deadline)):
-            raise DeadlineExceeded(LATE)
-        try:
-            if _left(deadline) == 0:
+    def _send_once(self, task: Task, payload: Payload, term: Term) -> Payload:
+        with self._places.one(task.model_name, term.deadline):
+            if term.is_over:
                 raise DeadlineExceeded(LATE)
-            with self.delivery.bill(task, payload, partial(_wait, deadline)) as bill:
-                return bill.paid(self._send_now(payload, deadline))
-        finally:
-            self._gate.release()
+            with self.delivery.bill(task, payload, partial(_wait, term.deadline)) as bill:
+                return bill.paid(self._send_now(payload, term))
 
-    def _send_now(self, payload: Payload, deadline: float | None) -> Payload:
+    def _send_now(self, payload: Payload, term: Term) -> Payload:
         try:
-            return self.provider.send(payload, timeout_s=_left(deadline))
+            return self.provider.send(payload, timeout_s=term.next_try_s())
         except Exception as error:
             known = self.known(error)
-            if _left(deadline) == 0:
+            if term.is_over:
                 raise DeadlineExceeded(LATE) from error
             if known is error:
                 raise
@@ -324,10 +320,6 @@ class DecisionModel(Core):
         return pool.submit(contextvars.copy_context().run, work, *arguments)
 
 
-def _left(deadline: float | None) -> float | None:
-    return None if deadline is None else max(0.0, deadline - time.monotonic())
-
-
 def _wait(deadline: float | None, event: Event) -> None:
-    if not event.wait(_left(deadline)):
+    if not event.wait(left_until(deadline)):
         raise DeadlineExceeded(LATE)

@@ -145,6 +145,7 @@ class HttpProvider(Provider):
                 f"{self._place} answered {status} with something that is not JSON",
                 provider=self.name,
                 status=status,
+                retryable=True,
             ) from error
         if not isinstance(body, dict):
             raise UnreadableReply(

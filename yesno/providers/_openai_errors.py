@@ -3,14 +3,32 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
 from email.utils import parsedate_to_datetime
 from time import time
 from typing import Any
 
 from yesno.providers._replies import complaints_of, detail_of, private_texts
 
-__all__ = ["details", "quotes", "retry_after"]
+__all__ = ["NO_QUOTA", "allowance", "broke_off", "details", "quotes", "retry_after", "should_retry"]
+
+NO_QUOTA = "insufficient_quota"
+"""The code, or type, of a 429 that waiting does not mend: the account has no money left."""
+_BROKEN = frozenset(
+    {
+        "ClientPayloadError",
+        "ClientResponseError",
+        "DecodingError",
+        "ReadError",
+        "RemoteProtocolError",
+        "ServerDisconnectedError",
+    }
+)
+"""What aiohttp and httpx2 raise when a reply ends early, or comes in an encoding that cannot be read."""
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
+_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 def quotes(message: str, sent: bytes, parameters: Iterable[str], width: int = 20) -> bool:
@@ -38,21 +56,18 @@ def details(body: object) -> tuple[str, str | None, str | None]:
     """Return message, parameter and code of an error body in any of the shapes that servers use.
 
     Nested `error` (OpenAI), a flat object (vLLM), a list with one object (Gemini), the upstream's body as JSON
-    text in `metadata.raw` (OpenRouter), and `detail` as object, list or text (TypeSafe); 2026-11.
+    text in `metadata.raw` (OpenRouter), JSON text in place of an object, and `detail` as object, list or text (TypeSafe); 2026-11.
     """
     inner: Any = body[0] if isinstance(body, list) and body else body
     if isinstance(inner, Mapping) and isinstance(inner.get("error"), Mapping | str):
         inner = inner["error"]
     if isinstance(inner, str):
-        return inner, None, None
+        return _unpacked(inner)
     if not isinstance(inner, Mapping):
         return "", None, None
     raw = (inner.get("metadata") or {}).get("raw") if isinstance(inner.get("metadata"), Mapping) else None
-    if isinstance(raw, str) and raw.lstrip().startswith("{"):
-        try:
-            return details(json.loads(raw))
-        except ValueError:
-            pass
+    if isinstance(raw, str) and (unpacked := _object_in(raw)) is not None:
+        return details(unpacked)
     detail = inner.get("detail")
     if isinstance(detail, Mapping) and not inner.get("message"):
         return detail_of(detail)
@@ -60,6 +75,8 @@ def details(body: object) -> tuple[str, str | None, str | None]:
     param, code = inner.get("param"), inner.get("code") or inner.get("type")
     if isinstance(code, int):
         code = inner.get("status")  # Gemini's number says what the status of the reply does
+    if inner.get("type") == NO_QUOTA:
+        code = NO_QUOTA
     return str(message), param if isinstance(param, str) else None, code if isinstance(code, str) else None
 
 
@@ -76,4 +93,52 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         except ValueError:
             return max(0.0, parsedate_to_datetime(value).timestamp() - time())
     except (ValueError, TypeError):
+        return None
+
+
+def should_retry(headers: Mapping[str, str]) -> bool | None:
+    """Return what `x-should-retry` says; None when it says nothing (openai 3.57.0 obeys it too; 2026-11)."""
+    return {"true": True, "false": False}.get(headers.get("x-should-retry", "").lower())
+
+
+def allowance(headers: Mapping[str, str]) -> tuple[int | None, float | None]:
+    """Return how many requests a rate limit still allows, and after how many seconds it allows more.
+
+    OpenAI's `x-ratelimit-remaining-requests` and `-reset-requests` (a duration such as `6m0s`), and Anthropic's
+    `anthropic-ratelimit-requests-remaining` and `-reset` (a time in RFC 3339); 2026-11.
+    """
+    left = headers.get("x-ratelimit-remaining-requests")
+    reset = headers.get("x-ratelimit-reset-requests", "")
+    if left is None:
+        left = headers.get("anthropic-ratelimit-requests-remaining", "")
+        reset = headers.get("anthropic-ratelimit-requests-reset", "")
+    return (int(left) if left.isascii() and left.isdigit() and len(left) < 10 else None), _seconds_in(reset)
+
+
+def broke_off(cause: BaseException | None) -> bool:
+    """Return whether there was a reply that ended early or cannot be decoded, rather than no connection."""
+    return type(cause).__name__ in _BROKEN
+
+
+def _seconds_in(text: str) -> float | None:
+    parts = _DURATION.findall(text)
+    if parts and "".join(number + unit for number, unit in parts) == text.strip():
+        return sum(float(number) * _SECONDS[unit] for number, unit in parts)
+    try:
+        return max(0.0, datetime.fromisoformat(text).timestamp() - time()) if "T" in text else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def _unpacked(text: str) -> tuple[str, str | None, str | None]:
+    inner = _object_in(text)
+    return (text, None, None) if inner is None else details(inner)
+
+
+def _object_in(text: str) -> object:
+    if not text.lstrip().startswith("{"):
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
         return None

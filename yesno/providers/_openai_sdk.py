@@ -8,11 +8,13 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+import time
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from yesno.errors import ProviderError, ProviderUnavailable, UnreadableReply
+from yesno.providers._openai_errors import broke_off
 from yesno.providers._status import NO_KEY, status_error
 from yesno.providers.base import Payload, Provider
 from yesno.providers.profiles import Profile
@@ -79,11 +81,15 @@ class OpenAISDK(Provider):
         """Post one body through the SDK."""
         import httpx2
 
+        from yesno.providers._whole import whole
+
         options = dict(_OPTIONS) if timeout_s is None else {**_OPTIONS, "timeout": timeout_s}
-        response = self._client.post(
-            self.path, body=payload, cast_to=httpx2.Response, options=cast("Any", options)
+        end = None if timeout_s is None else time.monotonic() + timeout_s
+        post: Any = self._client.post  # its types want a reader of events for `stream`
+        response: httpx2.Response = post(
+            self.path, body=payload, cast_to=httpx2.Response, options=options, stream=True
         )
-        return self._json(response.status_code, response.content)
+        return self._json(response.status_code, whole(response, end))
 
     async def asend(self, payload: Payload) -> Payload:
         """Post one body as the SDK would, awaited; through the SDK itself when the caller brought a client."""
@@ -102,6 +108,10 @@ class OpenAISDK(Provider):
             return self._status_error(cast("openai.APIStatusError", error))
         if isinstance(error, sdk.APITimeoutError):
             return ProviderUnavailable(f"{self._place} did not answer in time", provider=self.name)
+        if isinstance(error, sdk.APIConnectionError) and broke_off(error.__cause__):
+            return ProviderUnavailable(
+                f"the reply of {self._place} broke off or cannot be decoded", provider=self.name
+            )
         if isinstance(error, sdk.APIConnectionError):
             return ProviderUnavailable(
                 f"cannot reach {self._place}; check that the server runs and the address is right",
@@ -198,6 +208,7 @@ class OpenAISDK(Provider):
                 f"{self._place} answered {status} with something that is not JSON",
                 provider=self.name,
                 status=status,
+                retryable=True,  # a page of a proxy, or a body cut short: the next one may be whole
             ) from error
         if not isinstance(body, dict):
             raise UnreadableReply(

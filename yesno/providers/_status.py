@@ -7,7 +7,14 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from yesno.errors import ProviderError, ProviderRejected, ProviderUnavailable
-from yesno.providers._openai_errors import details, quotes, retry_after
+from yesno.providers._openai_errors import (
+    NO_QUOTA,
+    allowance,
+    details,
+    quotes,
+    retry_after,
+    should_retry,
+)
 
 __all__ = ["NO_KEY", "masked", "status_error"]
 
@@ -57,9 +64,12 @@ def status_error(
         "status": status,
         "request_id": next((headers[name] for name in _REQUEST_IDS if name in headers), None),
         "retry_after": retry_after(headers),
+        "retryable": False if code == NO_QUOTA else should_retry(headers),
     }
-    if (status in (408, 409, 429) or status >= 500) and code != "insufficient_quota":
-        return ProviderUnavailable(f"{place} answered {status}: {shown}", **known)
+    if (status in (408, 409, 429) or status >= 500) and code != NO_QUOTA:
+        unavailable = ProviderUnavailable(f"{place} answered {status}: {shown}", **known)
+        unavailable.remaining, unavailable.reset_s = allowance(headers)
+        return unavailable
     hint = f"; is {model!r} the right model name?" if status == 404 else ""
     if status in (401, 403) or (not quoted and message.startswith(_BAD_KEY)):
         hint = key_hint

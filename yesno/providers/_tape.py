@@ -205,19 +205,21 @@ def _header(path: Path, line: Any) -> Header:  # noqa: ANN401 - JSON
 
 
 def _written(error: ProviderError) -> dict[str, Any]:
-    kind = next(base for base in type(error).__mro__ if base in _ERRORS.values())
+    kind: type[ProviderError] = next(base for base in type(error).__mro__ if base in _ERRORS.values())
     names = ("status", "request_id", "retry_after", "param", "code")
+    own = {"retryable": error.retryable} if error.retryable != kind.retryable else {}
     held = {name: getattr(error, name, None) for name in names}
     return {
         "type": kind.__name__,
         "message": str(error),
         **{name: value for name, value in held.items() if value is not None},
+        **own,
     }
 
 
 def _read_error(held: Mapping[str, Any], provider: str) -> ProviderError:
     kind = _ERRORS[held["type"]]
-    names = {"status", "request_id", "retry_after"}
+    names = {"status", "request_id", "retry_after", "retryable"}
     names |= {"param", "code"} if issubclass(kind, ProviderRejected) else set()
     return kind(held["message"], provider=provider, **{name: held[name] for name in names & set(held)})
 

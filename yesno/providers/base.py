@@ -63,6 +63,9 @@ class Provider:
     profile: Profile = Profile()
     merges: bool = True
     """Equal payloads may be served by one request; False when each plays its own reply."""
+    remote: bool = True
+    """Replies may get lost on their way, so a try is given up before the decision's time is; False where another
+    try would only do the same work again."""
 
     @property
     def address(self) -> str | None:

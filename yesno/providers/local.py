@@ -87,6 +87,7 @@ class LocalProvider(Provider):
     """
 
     name: ClassVar[str] = "local"
+    remote: bool = False
 
     def __init__(
         self,

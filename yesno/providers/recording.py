@@ -53,6 +53,11 @@ class _Around(Provider):
         self._inner.learn(profile)
 
     @property
+    def remote(self) -> bool:  # type: ignore[override]  # as above
+        """The other provider's."""
+        return self._inner.remote
+
+    @property
     def merges(self) -> bool:  # type: ignore[override]  # as above
         """Whether equal bodies may be served by one request, as with the other provider."""
         return self._inner.merges

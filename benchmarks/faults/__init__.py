@@ -1,0 +1,1 @@
+"""What becomes of decisions when three requests in ten fail."""
