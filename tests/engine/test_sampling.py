@@ -1,5 +1,9 @@
 """Down the ladder: what is tried when a model shows no log-probabilities."""
 
+import json
+from dataclasses import replace
+
+import httpx2
 import pytest
 
 from tests.engine.support import Server, both, compatible, refused
@@ -109,8 +113,6 @@ def test_a_host_without_structured_output_is_asked_in_words(shell):
     complaint = refused(400, "response_format is not supported", param="response_format")
 
     def handler(request):
-        import httpx2
-
         if b"response_format" in request.content:
             return complaint
         return httpx2.Response(200, json=chat_reply(said("yes")))
@@ -154,6 +156,37 @@ def test_a_weak_reply_is_sampled_after_its_second_try(shell):
     answer = shell(sampling(weak, BOTH_WAYS)).decide("x", YesNo("q?"))
     assert [a.method for a in answer.attempts] == ["logprobs", "logprobs", "sampled"]
     assert answer.probability < 0.1
+
+
+@both
+def test_a_reasoning_model_that_takes_no_effort_none_ends_in_samples_without_a_loop(shell):
+    bodies = []
+
+    def handler(request):
+        body = json.loads(request.content)
+        bodies.append(body)
+        if body.get("reasoning_effort") == "none":
+            return refused(
+                400,
+                "Unsupported value: 'reasoning_effort' does not support 'none' with this model.",
+                param="reasoning_effort",
+                code="unsupported_value",
+            )
+        for name in ("logprobs", "temperature"):
+            if name in body:
+                return refused(
+                    400, f"Unsupported parameter: '{name}' is not supported with this model.", param=name
+                )
+        return httpx2.Response(200, json=chat_reply(said("yes")))
+
+    provider = compatible(handler)
+    provider.profile = replace(provider.profile, effort="none")
+    model = shell(provider)
+    assert model.decide("x", YesNo("q?")).samples == ROUND
+    first = len(bodies)
+    model.decide("y", YesNo("q?"))
+    assert len(bodies) == first + ROUND
+    assert first <= 3 + 2 * ROUND
 
 
 def test_a_strategy_that_is_unknown_or_not_offered_is_refused():

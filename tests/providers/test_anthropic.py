@@ -95,10 +95,19 @@ def test_thoughts_are_not_read_and_cached_tokens_are_part_of_the_input(shell):
 
 @both
 def test_a_refusal_is_a_refusal_and_a_cut_answer_is_none(shell):
-    with pytest.raises(Refused):
+    with pytest.raises(Refused) as info:
         shell(answering("anthropic/refusal")).decide("x", YesNo("q?"))
+    assert (info.value.outcome.reason, info.value.outcome.category) == ("refusal", "cyber")
     with pytest.raises(UndecidedError, match="no_json_answer"):
         shell(answering("anthropic/cut")).decide("x", YesNo("q?"))
+
+
+@both
+def test_a_reply_of_thoughts_alone_is_no_answer(shell):
+    body = payload("anthropic/thinking")
+    body["content"] = body["content"][:1]
+    with pytest.raises(UndecidedError, match="no_json_answer"):
+        shell(connected(lambda _: httpx2.Response(200, json=body))).decide("x", YesNo("q?"))
 
 
 @both

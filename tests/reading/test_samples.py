@@ -101,7 +101,7 @@ def test_shares_are_a_distribution_within_their_bounds_and_votes_order_them(coun
     [
         (Completion('{"answer": "yes", "confidence": 80}'), Sample(0, confidence=0.8)),
         (Completion("I'm sorry, but I can't help with that."), Sample(declined=True)),
-        (Completion(None, finish="refusal", refusal="policy"), Sample(declined=True)),
+        (Completion(None, finish="refusal", refusal="policy"), Sample(declined=True, category="policy")),
         (Completion(None, refusal="No."), Sample(declined=True)),
         (Completion('{"answer": "yes"}', finish="content_filter"), Sample(filtered=True)),
         (Completion('{"answer": "ye', finish="length"), Sample()),

@@ -244,8 +244,8 @@ def _outcome(question: BuiltIn, result: Result, attempts: tuple[Attempt, ...], t
     match result:
         case Reading():
             return make_answer(question, result, attempts=attempts, template=template)
-        case Declined(reason):
-            return Refusal(reason, attempts=attempts)
+        case Declined(reason, category):
+            return Refusal(reason, category, attempts)
         case Unread(reason, partial):
             low, high = number_bounds(question, partial)
             return Undecided(reason, low, high, None if partial is None else partial.label_mass, attempts)

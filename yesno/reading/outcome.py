@@ -61,3 +61,5 @@ class Declined:
     """The provider declined to answer."""
 
     reason: Literal["refusal", "content_filter"]
+    category: str | None = None
+    """The provider's own word for why."""

@@ -9,6 +9,7 @@ statement about chance, not about what a reply left out.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -20,6 +21,8 @@ from yesno.reading.refusals import is_refusal
 
 __all__ = ["Sample", "is_settled", "read_sample", "share_of"]
 
+_CATEGORY = re.compile(r"(?!refusal$)\w[\w-]{0,39}")
+"""One word, such as Anthropic's `bio`; a sentence is the refusal itself."""
 Z = 1.959964
 """Standard normal quantile of a two-sided 95 % interval."""
 
@@ -31,6 +34,8 @@ class Sample:
     label: int | None = None
     declined: bool = False
     filtered: bool = False
+    category: str | None = None
+    """The provider's own word for why it declined."""
     confidence: float | None = None
 
 
@@ -40,7 +45,8 @@ def read_sample(completion: Completion, labels: LabelSet) -> Sample:
     if completion.finish == "content_filter":
         return Sample(filtered=True)
     if completion.finish == "refusal" or (completion.refusal and not text.strip()):
-        return Sample(declined=True)
+        word = completion.refusal or ""
+        return Sample(declined=True, category=word if _CATEGORY.fullmatch(word) else None)
     stated: Stated | None = stated_in(text, labels)
     if stated is not None:
         return Sample(stated.label, confidence=stated.confidence)
@@ -73,7 +79,8 @@ def share_of(samples: Sequence[Sample], size: int, min_mass: float) -> Reading |
     mass = total / len(samples)
     filtered, declined = sum(s.filtered for s in samples), sum(s.declined for s in samples)
     if (not total or mass < min_mass) and filtered + declined > len(samples) - total - filtered - declined:
-        return Declined("content_filter" if filtered > declined else "refusal")
+        category = next((s.category for s in samples if s.category), None)
+        return Declined("content_filter" if filtered > declined else "refusal", category)
     if not total:
         return Unread("no_json_answer")
     weight = 1.0 / size
