@@ -136,6 +136,7 @@ _WHY: dict[str, str] = {
     "invalid_distribution": "the provider's numbers are no probabilities that could sum to 1",
     "contradictory_answer": "the provider's answer is not the one its own probabilities give",
     "rounded_away": "the provider rounded all probabilities to 0",
+    "no_json_answer": "the sampled replies name no answer, or several",
     "missing_answer": "the provider left the question out",
 }
 

@@ -40,6 +40,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--model", default="local", help="provider:model")
     parser.add_argument("--base-url")
     parser.add_argument("--template")
+    parser.add_argument("--prior", default="auto", choices=["auto", "content_free", "off"])
     parser.add_argument("--sets", default=",".join(SETS), help="names, separated by commas")
     parser.add_argument("--split", default="heldout", choices=["heldout", "dev"])
     parser.add_argument("--limit", type=int, default=60, help="items per set")
@@ -54,7 +55,8 @@ def measured(options: argparse.Namespace) -> dict[tuple[str, str, str], dict[str
     names = [name for name in options.sets.split(",") if name]
     lists = [[(name, item) for item in load(name, options.split, options.limit)] for name in names]
     items = [pair for row in zip_longest(*lists) for pair in row if pair is not None]
-    with DecisionModel(options.model, base_url=options.base_url, template=options.template) as model:
+    settings = {"base_url": options.base_url, "template": options.template, "prior": options.prior}
+    with DecisionModel(options.model, **settings) as model:
         naive(model, items[0][1])  # opens the model and its connections outside the measurement
         for name, item in track(items, "asking", console=Console(stderr=True)):
             for reader, ask in READERS.items():

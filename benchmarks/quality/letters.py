@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from benchmarks.quality.items import load
 from yesno import Choice, ChoiceAnswer, DecisionModel
+from yesno.engine.sampling import rotated
 
 SETS = ("snips", "clinc150", "toolrisk")
 WIDEST = 26
@@ -58,19 +59,16 @@ def _widened(count: int) -> Iterator[tuple[str, Choice]]:
 def _mean_logs(model: DecisionModel, given: str, question: Choice) -> list[float]:
     names = list(question.options)
     sums = [0.0] * len(names)
-    for shift in range(len(names)):
-        order = names[shift:] + names[:shift]
-        rotated = question.with_options([(name, question.options[name]) for name in order])
-        for place, share in enumerate(_shares(model.decide(given, rotated), order)):
+    for number in range(len(names)):
+        for place, share in enumerate(_shares(model.decide(given, rotated(question, number)))):
             sums[place] += math.log(share)
     return [total / len(names) for total in sums]
 
 
-def _shares(answer: ChoiceAnswer, order: Sequence[str]) -> list[float]:
+def _shares(answer: ChoiceAnswer) -> list[float]:
     if answer.missing:
         raise SystemExit("the model's lists leave letters out; nothing can be said about them")
-    shares: Mapping[str, float] = answer.probabilities
-    return [shares[name] for name in order]
+    return list(answer.probabilities.values())
 
 
 def _centred(logs: Sequence[float]) -> list[float]:

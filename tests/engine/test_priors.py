@@ -97,6 +97,16 @@ def test_the_questions_of_map_stand_from_its_first_input_on(shell):
 
 
 @both
+def test_a_question_stands_in_all_orders_or_in_none(shell):
+    provider = measured(FakeProvider(biased))
+    (answer,) = shell(provider, orders=2, concurrency=1).map(["first"], QUESTION)
+    assert [attempt.result for attempt in answer.attempts] == ["prior", "answered"] * 2
+    provider = measured(FakeProvider(biased))
+    answer = shell(provider, orders=2).decide("first", QUESTION)
+    assert [attempt.result for attempt in answer.attempts] == ["answered"] * 2
+
+
+@both
 def test_named_questions_of_map_stand_too(shell):
     provider = measured(FakeProvider(biased))
     (response,) = shell(provider).map(["first"], {"q": QUESTION})

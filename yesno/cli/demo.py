@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any
 
 from yesno.cli.demo_items import ITEMS, MESSAGE, ROUTES, TOOLS, Item
+from yesno.cli.progress import working
 from yesno.cli.session import OK, Connection
 from yesno.cli.views import answer_text, bounds_text, document, mass_text
 from yesno.flow import Flow, ask_all, outcome_of
@@ -30,7 +30,7 @@ def run_demo(connection: Connection, *, as_json: bool) -> int:
     """Ask everything, print a table and return the exit code."""
     with connection.open() as model:
         rows = []
-        with _status(quiet=as_json) as tell:
+        with working(quiet=as_json) as tell:
             for number, item in enumerate(ITEMS, start=1):
                 tell(f"question {number} of {len(ITEMS)}")
                 start = time.perf_counter()
@@ -91,19 +91,6 @@ def _report(
         "tools": shares,
         "route": dict(routed.probabilities) if isinstance(routed, ChoiceAnswer) else None,
     }
-
-
-@contextmanager
-def _status(*, quiet: bool) -> Iterator[Callable[[str], None]]:
-    """Give a function that shows what goes on, on a terminal."""
-    from rich.console import Console
-
-    console = Console(stderr=True)
-    if quiet or not console.is_terminal:
-        yield lambda text: None
-        return
-    with console.status("opening the model") as status:
-        yield status.update
 
 
 def _show(

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any
 
+from yesno.cli.progress import working
 from yesno.cli.session import NO_ANSWER, OK, PROVIDER, Connection
 from yesno.cli.views import plain
-from yesno.engine.diagnosis import Check, Diagnosis
+from yesno.engine.diagnosis import Diagnosis
 
 __all__ = ["run_doctor"]
 
@@ -19,48 +17,14 @@ COLOURS = {"ok": "green", "warn": "yellow", "fail": "red", "unknown": "dim"}
 
 def run_doctor(connection: Connection, *, as_json: bool) -> int:
     """Check a model, print what was found and return the exit code."""
-    with connection.open() as model, _status(quiet=as_json) as tell:
-        diagnosis: Diagnosis = model.probe(tell)
+    with connection.open() as model, working(quiet=as_json) as tell:
+        diagnosis: Diagnosis = model.probe(lambda number: tell(f"request {number}"))
     if as_json:
-        print(json.dumps(_document(diagnosis), ensure_ascii=False, allow_nan=False))
+        document = {**plain(diagnosis), "verdict": diagnosis.verdict}
+        print(json.dumps(document, ensure_ascii=False, allow_nan=False))
     else:
         _show(diagnosis)
     return CODES[diagnosis.verdict]
-
-
-def _document(diagnosis: Diagnosis) -> dict[str, Any]:
-    return {
-        "provider": diagnosis.provider,
-        "model": diagnosis.model,
-        "strategy": diagnosis.strategy,
-        "verdict": diagnosis.verdict,
-        "checks": [_row(check) for check in diagnosis.checks],
-        "requests": diagnosis.requests,
-        "usage": plain(diagnosis.usage),
-    }
-
-
-def _row(check: Check) -> dict[str, Any]:
-    return {
-        "name": check.name,
-        "status": check.status,
-        "value": check.value,
-        "advice": check.advice,
-        "numbers": dict(check.numbers),
-    }
-
-
-@contextmanager
-def _status(*, quiet: bool) -> Iterator[Callable[[int], None]]:
-    """Give a function that shows which request is under way, on a terminal."""
-    from rich.console import Console
-
-    console = Console(stderr=True)
-    if quiet or not console.is_terminal:
-        yield lambda number: None
-        return
-    with console.status("opening the model") as status:
-        yield lambda number: status.update(f"request {number}")
 
 
 def _show(diagnosis: Diagnosis) -> None:

@@ -1,11 +1,12 @@
-"""A progress bar for downloads, on standard error."""
+"""What shows that something goes on, on standard error."""
 
 from __future__ import annotations
 
 import atexit
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
-__all__ = ["download_progress"]
+__all__ = ["download_progress", "working"]
 
 
 def download_progress() -> Callable[[int, int | None], None]:
@@ -32,3 +33,16 @@ def download_progress() -> Callable[[int, int | None], None]:
             bar.stop()
 
     return show
+
+
+@contextmanager
+def working(*, quiet: bool) -> Iterator[Callable[[str], None]]:
+    """Give a function that shows what goes on, on a terminal."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if quiet or not console.is_terminal:
+        yield lambda text: None
+        return
+    with console.status("opening the model") as status:
+        yield status.update

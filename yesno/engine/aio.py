@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast, overload
 
 from yesno.engine.aio_flights import AsyncFlights
 from yesno.engine.aio_gates import AsyncPlaces
-from yesno.engine.core import SINGLE, Core, Spent, requests_of
+from yesno.engine.batches import SINGLE, requests_of
+from yesno.engine.core import Core, Spent
 from yesno.errors import DeadlineExceeded, YesnoError
 from yesno.evidence import Reply
 from yesno.flow import Ask, Flow, arun

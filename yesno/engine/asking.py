@@ -10,7 +10,8 @@ from yesno.engine.labelling import BuiltIn, labels_of, shown_in_json, shown_labe
 from yesno.engine.ladder import Ladder
 from yesno.engine.orders import Orders, averaged, further_orders
 from yesno.engine.priors import Priors
-from yesno.engine.sampling import sampled
+from yesno.engine.sampling import CAP as SAMPLE_CAP
+from yesno.engine.sampling import sampled, schema_of
 from yesno.engine.tournament import combine, final_of, groups_of
 from yesno.errors import QuestionError
 from yesno.evidence import Completion, NativeAnswers, NoEvidence, Reply
@@ -70,6 +71,45 @@ class Asking:
                 f"a scale of {len(question.levels)} levels cannot be read; use at most {MAX_LEVELS}, or a Choice"
             )
 
+    def task(
+        self,
+        question: BuiltIn,
+        given: Input,
+        model_name: str,
+        profile: Profile,
+        *,
+        cap: int,
+        strict: bool = False,
+        swapped: bool = False,
+    ) -> PromptTask:
+        """Return the prompt whose answer token is to be read."""
+        turns = render_turns(
+            self.templates.template(question.kind),
+            question,
+            given,
+            shown_labels,
+            strict=strict,
+            prefill=profile.prefill,
+            swapped=swapped,
+        )
+        return PromptTask(tuple(Turn(role, text) for role, text in turns), model_name, cap)
+
+    def json_task(self, question: BuiltIn, given: Input, model_name: str, number: int) -> PromptTask:
+        """Return the prompt for the sample of this number, from 1."""
+        template = self.templates.template(question.kind)
+        turns = render_turns(template, question, given, shown_in_json, as_json=True)
+        return PromptTask(
+            tuple(Turn(role, text) for role, text in turns),
+            model_name,
+            SAMPLE_CAP,
+            schema=schema_of(self.labels(question, whole=True)),
+            sample=number,
+        )
+
+    def labels(self, question: BuiltIn, *, whole: bool = False) -> LabelSet:
+        """Return the labels that a question's template asks for; see `labels_of`."""
+        return labels_of(question, self.templates.template(question.kind), whole=whole)
+
     def converse(
         self, question: Question[Any], given: Input, model_name: str, profile: Profile
     ) -> Conversation:
@@ -107,18 +147,21 @@ class _Interview:
 
     def by_logprobs(self, question: BuiltIn, attempts: list[Attempt]) -> _Turn[Result]:
         """Ask in the given order, and in others where they are wanted; note each attempt."""
-        first = yield from self._in_order(question, attempts)
+        facts = self.profile.prior
+        measured_for = facts.standing if facts else frozenset()
+        stands = self.asking.priors.wanted(question, self.given, measured_for)
+        first = yield from self._in_order(question, attempts, stands=stands)
         readings = [first] if isinstance(first, Reading) else []
         for order in further_orders(question, first, self.asking.orders):
             turned = replace(self, swapped=order.swapped)
-            result = yield from turned._in_order(order.of(question), attempts)
+            result = yield from turned._in_order(order.of(question), attempts, stands=stands)
             if isinstance(result, Reading):
                 readings.append(order.undone(question, result))
         return averaged(readings) if readings else first
 
-    def _in_order(self, question: BuiltIn, attempts: list[Attempt]) -> _Turn[Result]:
+    def _in_order(self, question: BuiltIn, attempts: list[Attempt], *, stands: bool) -> _Turn[Result]:
         """Ask once, a second time with a stricter prompt when the reply says too little; note each attempt."""
-        prior, probes = yield from self.prior(question)
+        prior, probes = yield from self.prior(question, stands=stands)
         if probes:
             attempts.append(Attempt("logprobs", "prior", probes))
         cap, strict = SHORT_CAP, False
@@ -131,33 +174,32 @@ class _Interview:
 
     def by_samples(self, question: BuiltIn) -> _Turn[tuple[Result, int]]:
         """Ask for JSON answers; see `yesno.engine.sampling`."""
-        template = self.asking.templates.template(question.kind)
 
-        def task(variant: BuiltIn, cap: int) -> PromptTask:
-            turns = render_turns(template, variant, self.given, shown_in_json, as_json=True)
-            return PromptTask(tuple(Turn(role, text) for role, text in turns), self.model_name, cap)
+        def task(variant: BuiltIn, number: int) -> PromptTask:
+            return self.asking.json_task(variant, self.given, self.model_name, number)
 
         def labels(variant: BuiltIn) -> LabelSet:
-            return labels_of(variant, template, whole=True)
+            return self.asking.labels(variant, whole=True)
 
         return (yield from sampled(question, task, labels, min_mass=self.asking.min_label_mass))
 
-    def prior(self, question: BuiltIn) -> _Turn[tuple[Prior | None, int]]:
-        """Return the prior to take out of the answers, if any, and the number of requests that measuring it took."""
-        priors, facts = self.asking.priors, self.profile.prior
-        standing = facts.standing if facts else frozenset()
+    def prior(self, question: BuiltIn, *, stands: bool) -> _Turn[tuple[Prior | None, int]]:
+        """Return the prior to take out of the answers, if any, and the number of requests that measuring it took.
+
+        The prior of a question that `stands` is measured; else the model's favourite letters are all there is.
+        """
         if not self._in_one(question):
             return None, 0
-        if not priors.wanted(question, self.given, standing):
+        if not stands:
             return self._letters(question), 0
+        priors = self.asking.priors
         template = self.asking.templates.template(question.kind).id
         name = repr((question, self.model_name, template, self.swapped))
         known = priors.known(name)
         if known != "unmeasured":
             return known, 0
-        tasks = [self._task(question, probe, strict=False, cap=SHORT_CAP) for probe in PROBES]
-        replies = yield tasks
-        labels = self._labels(question)
+        replies = yield [replace(self, given=probe)._task(question, cap=SHORT_CAP) for probe in PROBES]
+        labels = self.asking.labels(question)
         results = [self._read(reply, labels) for reply in replies]
         readings = [result for result in results if isinstance(result, Reading)]
         prior = prior_of(readings) if len(readings) == len(PROBES) else None
@@ -195,37 +237,32 @@ class _Interview:
     def _round(
         self, questions: Sequence[BuiltIn], prior: Prior | None, *, strict: bool, cap: int
     ) -> _Turn[tuple[list[Result], int]]:
-        replies = yield [self._task(question, self.given, strict=strict, cap=cap) for question in questions]
+        replies = yield [self._task(question, strict=strict, cap=cap) for question in questions]
         results: list[Result] = []
         for question, reply in zip(questions, replies, strict=True):
-            result = self._read(reply, self._labels(question))
+            result = self._read(reply, self.asking.labels(question))
             if prior is not None and not strict and isinstance(result, Reading):
                 # a stricter prompt is another prompt, with a prior of its own
                 result = corrected(result, prior)
             results.append(result)
         return results, sum(reply.usage.requests for reply in replies)
 
-    def _task(self, question: BuiltIn, given: Input, *, strict: bool, cap: int) -> PromptTask:
-        template = self.asking.templates.template(question.kind)
-        turns = render_turns(
-            template,
+    def _task(self, question: BuiltIn, *, cap: int, strict: bool = False) -> PromptTask:
+        return self.asking.task(
             question,
-            given,
-            shown_labels,
+            self.given,
+            self.model_name,
+            self.profile,
+            cap=cap,
             strict=strict,
-            prefill=self.profile.prefill,
             swapped=self.swapped,
         )
-        return PromptTask(tuple(Turn(role, text) for role, text in turns), self.model_name, cap)
-
-    def _labels(self, question: BuiltIn) -> LabelSet:
-        return labels_of(question, self.asking.templates.template(question.kind))
 
     def _letters(self, question: BuiltIn) -> Prior | None:
         facts = self.profile.prior
         if facts is None or self.asking.priors.policy != "auto" or not isinstance(question, Choice):
             return None
-        labels = self._labels(question).labels
+        labels = self.asking.labels(question).labels
         lettered = [label.shown for label in labels] == list(LETTERS[: len(labels)])
         template = self.asking.templates.template(question.kind).id
         return facts.of_letters(len(labels), template) if lettered else None

@@ -10,38 +10,30 @@ from typing import TYPE_CHECKING, Any
 
 from yesno._log import get_logger
 from yesno.engine.asking import Asking, Conversation
+from yesno.engine.batches import SINGLE
 from yesno.engine.budget import Budget
 from yesno.engine.caching import Cache
 from yesno.engine.delivery import Delivery
-from yesno.engine.ladder import StrategyName, ladder_for
+from yesno.engine.ladder import NO_LOGPROBS, StrategyName, ladder_for
 from yesno.engine.listeners import Call, Listener, notify
+from yesno.engine.native import native_response
 from yesno.engine.orders import Orders, checked_orders
 from yesno.engine.priors import PriorPolicy, Priors, checked_policy
 from yesno.engine.retry import RetryPolicy
 from yesno.engine.validation import validated
 from yesno.errors import (
-    AnswerError,
     ConfigError,
-    InvalidResponse,
     ProviderRejected,
     ProviderUnavailable,
     QuestionError,
 )
-from yesno.evidence import Completion, Evidence, NativeAnswers, NoEvidence, Reply, Usage
-from yesno.flow import Ask
+from yesno.evidence import Completion, Evidence, NoEvidence, Reply, Usage
 from yesno.providers import load_provider
 from yesno.providers.base import NativeTask, Payload, PromptTask, Provider, Task
 from yesno.providers.prices import Price
 from yesno.questions import (
-    Answer,
-    Attempt,
-    ChoiceAnswer,
     Outcome,
     Question,
-    Refusal,
-    ScaleAnswer,
-    Undecided,
-    YesNoAnswer,
 )
 from yesno.request import DecisionRequest, Parameters
 from yesno.response import DecisionResponse
@@ -52,14 +44,10 @@ if TYPE_CHECKING:
     from yesno.engine.diagnosis import Diagnosis
     from yesno.engine.probe import Probing
 
-__all__ = ["SINGLE", "Core"]
+__all__ = ["Core", "Spent"]
 
-SINGLE = "answer"
-"""The name under which a question without one is asked."""
 NO_LIMIT_S = 1e7
 """A longer timeout, such as `math.inf`, is none: sockets cannot count that far."""
-NO_LOGPROBS = "logprobs_unsupported"
-"""Why there is no evidence where a host has no log-probabilities; a provider may give it as an error's code."""
 MAX_ADAPTATIONS = 4
 """Most changes to one request that 400s may ask for."""
 
@@ -133,7 +121,6 @@ class Core:
         self.retry = retry or RetryPolicy()
         self.listeners = tuple(listeners)
         self.delivery = Delivery(self.provider, cache, budget, price)
-        self._without_logprobs: set[str] = set()
         self._warned: set[tuple[str, str]] = set()
 
     @property
@@ -197,23 +184,7 @@ class Core:
 
     def native_response(self, request: DecisionRequest, reply: Reply) -> DecisionResponse:
         """Turn a decision endpoint's reply into a response, its answers marked as such."""
-        if isinstance(reply.evidence, Completion) and reply.evidence.finish == "content_filter":
-            return DecisionResponse(
-                dict.fromkeys(request.questions, _as_native(Refusal("content_filter"))),
-                model=request.parameters.model_name,
-                usage=reply.usage,
-            )
-        if not isinstance(reply.evidence, NativeAnswers):
-            raise ConfigError(
-                f"provider {self.provider.name!r} declares the strategy 'native' but sends no answers"
-            )
-        least = self.asking.min_label_mass
-        answers = {name: _as_native(outcome, least) for name, outcome in reply.evidence.answers.items()}
-        model = reply.model or request.parameters.model_name
-        try:
-            return DecisionResponse(answers, model=model, usage=reply.usage)
-        except AnswerError as error:
-            raise InvalidResponse(f"the response is none: {error}", provider=self.provider.name) from error
+        return native_response(request, reply, self.provider.name, self.asking.min_label_mass)
 
     def response(
         self, request: DecisionRequest, outcomes: Mapping[str, Outcome], spent: Spent
@@ -259,7 +230,7 @@ class Core:
         log-probabilities for this model, which is remembered, or it filters this content.
         """
         for_logprobs = isinstance(task, PromptTask) and task.schema is None
-        if for_logprobs and task.model_name in self._without_logprobs:
+        if for_logprobs and self.ladder.refuses_logprobs(task.model_name):
             return Reply(NoEvidence(NO_LOGPROBS))
         payload = self.provider.build(task)
         payload = {**payload, **fields} if fields else payload
@@ -295,8 +266,7 @@ class Core:
         found = yield from probe(self.provider, self.asking, self.model_name)
         self.provider.learn(learned(self.provider.profile, found))
         if found.strategy == "logprobs" and found.blind:
-            self.ladder.note_blind(self.model_name)
-            self._without_logprobs.add(self.model_name)
+            self.ladder.note_blind(self.model_name, NO_LOGPROBS)
         return Diagnosis(
             self.provider_name,
             found.model or self.model_name,
@@ -313,7 +283,7 @@ class Core:
             return Completion(None, finish="content_filter")
         about_logprobs = error.status in (400, 403, 422) and error.param in ("logprobs", "top_logprobs")
         if for_logprobs and (about_logprobs or error.code == NO_LOGPROBS):
-            self._without_logprobs.add(model_name)
+            self.ladder.note_blind(model_name, NO_LOGPROBS)
             self._warn(NO_LOGPROBS, model_name)
             return NoEvidence(NO_LOGPROBS)
         return None
@@ -347,48 +317,6 @@ class Core:
 def _refused(requests: int, *, filtered: bool = False) -> Usage:
     # nobody charges for a parameter that was refused; what a filter's verdict costs is not known
     return Usage(requests=requests, cost_usd=None if filtered else 0.0)
-
-
-def requests_of(asks: Sequence[Ask]) -> list[tuple[DecisionRequest, list[int]]]:
-    """Group questions about the same input into one request each, with the places of their outcomes."""
-    groups: list[tuple[list[int], Any]] = []
-    for place, item in enumerate(asks):
-        for places, given in groups:
-            if _same(given, item.input):
-                places.append(place)
-                break
-        else:
-            groups.append(([place], item.input))
-    return [
-        (DecisionRequest(given, [(f"{SINGLE}_{place}", asks[place].question) for place in places]), places)
-        for places, given in groups
-    ]
-
-
-def _same(one: Any, other: Any) -> bool:  # noqa: ANN401 - inputs of any form
-    # True, 1 and 1.0 are equal to Python and not to a reader of JSON
-    return one is other or (one == other and (isinstance(one, str) or repr(one) == repr(other)))
-
-
-def _as_native(outcome: Any, min_label_mass: float = 0.0) -> Any:  # noqa: ANN401 - whatever the provider sent
-    if isinstance(outcome, Refusal | Undecided):
-        return replace(outcome, attempts=outcome.attempts or (Attempt("native", outcome.reason),))
-    if not isinstance(outcome, Answer) or outcome.method is not None:
-        return outcome
-    if outcome.label_mass is not None and outcome.label_mass < min_label_mass:
-        bounds = (outcome.low, outcome.high) if isinstance(outcome, YesNoAnswer) else (None, None)
-        attempts = (Attempt("native", "low_label_mass"),)
-        return Undecided("low_label_mass", *bounds, label_mass=outcome.label_mass, attempts=attempts)
-    attempts = (Attempt("native", "answered"),)
-    match outcome:
-        case YesNoAnswer():
-            return replace(outcome, method="native", raw=outcome.probability, attempts=attempts)
-        case ChoiceAnswer():
-            return replace(outcome, method="native", raw=outcome.probabilities or None, attempts=attempts)
-        case ScaleAnswer():
-            return replace(outcome, method="native", raw=outcome.probabilities or None, attempts=attempts)
-        case _:
-            return replace(outcome, method="native", attempts=attempts)
 
 
 def _in_range(name: str, value: Any) -> float:  # noqa: ANN401 - the check is the point

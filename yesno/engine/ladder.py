@@ -10,11 +10,13 @@ from yesno.errors import ConfigError
 from yesno.providers.profiles import Strategy
 from yesno.questions import Attempt
 
-__all__ = ["Ladder", "StrategyName", "ladder_for"]
+__all__ = ["BLIND", "NO_LOGPROBS", "Ladder", "StrategyName", "ladder_for"]
 
 StrategyName: TypeAlias = Literal["auto", "native", "logprobs", "sampled"]
 _NAMES = ("auto", "native", "logprobs", "sampled")
-BLIND = {"no_logprobs", "logprobs_unsupported"}
+NO_LOGPROBS = "logprobs_unsupported"
+"""Why there is no evidence where a host has no log-probabilities; a provider may give it as an error's code."""
+BLIND = {"no_logprobs", NO_LOGPROBS}
 """Reasons that hold for a model, not for one reply."""
 
 
@@ -41,9 +43,13 @@ class Ladder:
             return tuple(step for step in self.strategies if step != "logprobs")
         return self.strategies
 
-    def note_blind(self, model_name: str, reason: str = "no_logprobs") -> None:
-        """Note that a model shows no log-probabilities, so that it is not asked for them again."""
+    def note_blind(self, model_name: str, reason: str) -> None:
+        """Note that a model shows no log-probabilities, and why."""
         self._blind.setdefault(model_name, reason)
+
+    def refuses_logprobs(self, model_name: str) -> bool:
+        """Return whether the host has said that it has no log-probabilities for a model: it is not asked again."""
+        return self._blind.get(model_name) == NO_LOGPROBS
 
     def fell(self, step: Strategy, model_name: str, reason: str) -> None:
         """Note that a step gave no answer, and tell of the fall when there is a next step.

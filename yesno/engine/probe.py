@@ -12,12 +12,11 @@ from typing import Any, TypeAlias, TypeVar
 
 from yesno._frozen import FrozenDict
 from yesno.engine.asking import LONG_CAP, LONGER, SHORT_CAP, Asking
-from yesno.engine.labelling import labels_of, shown_in_json, shown_labels
+from yesno.engine.batches import SINGLE
 from yesno.engine.ladder import BLIND
-from yesno.engine.sampling import CAP, schema_of
 from yesno.errors import DeadlineExceeded, ProviderError, ProviderRejected
 from yesno.evidence import Completion, NativeAnswers, NoEvidence, Position, Reply, Usage
-from yesno.providers.base import NativeTask, PromptTask, Provider, Task, Turn
+from yesno.providers.base import NativeTask, PromptTask, Provider, Task
 from yesno.providers.profiles import Strategy
 from yesno.questions import Refusal, Undecided, YesNo, YesNoAnswer
 from yesno.reading.logprobs import read
@@ -25,7 +24,6 @@ from yesno.reading.outcome import Reading, Unread
 from yesno.reading.position import thinks
 from yesno.reading.samples import read_sample
 from yesno.request import DecisionRequest
-from yesno.templates.render import render_turns
 
 __all__ = ["WIDE", "Findings", "Probing", "Seen", "Shot", "probe"]
 
@@ -33,8 +31,6 @@ WIDE = 20
 """Alternatives to ask for where fewer are known: the most that most hosts list (2026-11)."""
 REPEATS = 3
 """Times that the even question is asked again as it was."""
-NAME = "answer"
-
 T = TypeVar("T")
 
 
@@ -255,13 +251,12 @@ class _Check:
     def sample(self, item: Item) -> Probing[Seen]:
         """Ask for one answer in words."""
         reply = yield from self.shoot(Shot(self.sample_task(item)))
-        template = self.asking.templates.template(item.question.kind)
         if not isinstance(reply.evidence, Completion):
             return Seen("no_sample")
-        sample = read_sample(reply.evidence, labels_of(item.question, template, whole=True))
+        sample = read_sample(reply.evidence, self.asking.labels(item.question, whole=True))
         if sample.label is not None:
             return Seen("answered")
-        return Seen("refusal" if sample.declined or sample.filtered else "unreadable_samples")
+        return Seen("refusal" if sample.declined or sample.filtered else "no_json_answer")
 
     def shoot(self, shot: Shot) -> Probing[Reply]:
         """Send one request and note what every reply shows."""
@@ -284,26 +279,18 @@ class _Check:
     def task(self, item: Item, cap: int | None = None) -> Task:
         """Return a question as a task; where no answer is needed, with a cap of its own."""
         if self.found.strategy == "native":
-            return NativeTask(DecisionRequest(item.given, {NAME: item.question}), self.model_name)
-        template = self.asking.templates.template(item.question.kind)
-        prefill = self.provider.profile.prefill
-        turns = render_turns(template, item.question, item.given, shown_labels, prefill=prefill)
-        return PromptTask(tuple(Turn(role, text) for role, text in turns), self.model_name, cap or self.cap)
+            return NativeTask(DecisionRequest(item.given, {SINGLE: item.question}), self.model_name)
+        profile = self.provider.profile
+        return self.asking.task(item.question, item.given, self.model_name, profile, cap=cap or self.cap)
 
     def sample_task(self, item: Item) -> PromptTask:
-        template = self.asking.templates.template(item.question.kind)
-        turns = render_turns(template, item.question, item.given, shown_in_json, as_json=True)
-        schema = schema_of(labels_of(item.question, template, whole=True))
-        return PromptTask(
-            tuple(Turn(role, text) for role, text in turns), self.model_name, CAP, schema=schema, sample=1
-        )
+        return self.asking.json_task(item.question, item.given, self.model_name, 1)
 
     def seen(self, reply: Reply, item: Item) -> Seen:
         """Return what a reply says about its question."""
         match reply.evidence:
             case Completion():
-                template = self.asking.templates.template(item.question.kind)
-                labels = labels_of(item.question, template)
+                labels = self.asking.labels(item.question)
                 result = read(reply.evidence, labels, min_mass=self.asking.min_label_mass)
                 if isinstance(result, Reading):
                     one_sided = bool(result.missing)
@@ -313,7 +300,7 @@ class _Check:
             case NoEvidence(reason):
                 return Seen(reason)
             case NativeAnswers(answers):
-                return _native(answers.get(NAME))
+                return _native(answers.get(SINGLE))
 
 
 def _native(outcome: object) -> Seen:

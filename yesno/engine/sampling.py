@@ -39,10 +39,7 @@ def sampled(
     while len(samples) < MOST and not is_settled(samples, size):
         numbers = range(len(samples), len(samples) + ROUND)
         turned = [rotated(question, number) for number in numbers]
-        tasks = [
-            replace(make_task(variant, CAP), schema=schema_of(labels_of(variant)), sample=number + 1)
-            for variant, number in zip(turned, numbers, strict=True)
-        ]
+        tasks = [make_task(variant, number + 1) for variant, number in zip(turned, numbers, strict=True)]
         replies = yield tasks
         requests += sum(reply.usage.requests for reply in replies)
         for number, variant, reply in zip(numbers, turned, replies, strict=True):

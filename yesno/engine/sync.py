@@ -13,7 +13,8 @@ from threading import Event, Lock
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
-from yesno.engine.core import NO_LIMIT_S, SINGLE, Core, Spent, requests_of
+from yesno.engine.batches import SINGLE, requests_of
+from yesno.engine.core import NO_LIMIT_S, Core, Spent
 from yesno.engine.flights import Flights
 from yesno.engine.gates import LATE, Places, Term, left_until
 from yesno.errors import DeadlineExceeded, YesnoError
@@ -47,7 +48,7 @@ class DecisionModel(Core):
         template: Name of a shipped template set, a folder of your own, or a `TemplateSet`.
         min_label_mass: Least probability (0..1) on the offered labels for an answer; below it a question is
             asked a second time and then `Undecided`.
-        orders: In how many orders to show the options of a `Choice` or the words yes and no, and average; `"auto"`
+        orders: (log-probabilities only, as `prior`) In how many orders to show the options of a `Choice` or the words yes and no, and average; `"auto"`
             asks in another order only when the first answer is unsure.
         strategy: `"auto"` walks down what the provider offers; else the one way to take: `"native"`, `"logprobs"`
             or `"sampled"`.

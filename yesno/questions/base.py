@@ -34,7 +34,7 @@ class Attempt:
 
     method: Method
     result: str
-    """`"answered"`, or why this step gave no answer."""
+    """`"answered"`, why this step gave no answer, or `"prior"` for requests that measured one."""
     requests: int = 1
 
 

@@ -36,7 +36,7 @@ class ChoiceAnswer(Answer):
     none_probability: float | None = None
     """Probability of "none of these" (0..1), when the question offered it."""
     raw: Mapping[str, float] | None = None
-    """The probabilities before calibration."""
+    """The probabilities as read: before calibration, and before a prior was taken out."""
     bounds: Mapping[str, tuple[float, float]] | None = None
     """Option -> least and greatest probability that the evidence allows."""
 

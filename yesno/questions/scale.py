@@ -27,7 +27,7 @@ class ScaleAnswer(Answer):
     confidence: float | None = None
     """`(n * max - 1) / (n - 1)` over the levels; not comparable between models."""
     raw: tuple[float, ...] | None = None
-    """The probabilities before calibration."""
+    """The probabilities as read: before calibration, and before a prior was taken out."""
 
     def __post_init__(self) -> None:
         if (

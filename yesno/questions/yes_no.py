@@ -18,7 +18,7 @@ class YesNoAnswer(Answer):
     probability: float
     """Probability of "yes" (0..1), calibrated when a calibration is loaded."""
     raw: float | None = None
-    """The probability before calibration."""
+    """The probability as read: before calibration, and before a prior was taken out."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "probability", checked_probability("probability", self.probability))

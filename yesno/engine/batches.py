@@ -1,0 +1,35 @@
+"""Questions about the same input travel in one request."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from yesno.flow import Ask
+from yesno.request import DecisionRequest
+
+__all__ = ["SINGLE", "requests_of"]
+
+SINGLE = "answer"
+"""The name under which a question without one is asked."""
+
+
+def requests_of(asks: Sequence[Ask]) -> list[tuple[DecisionRequest, list[int]]]:
+    """Group questions about the same input into one request each, with the places of their outcomes."""
+    groups: list[tuple[list[int], Any]] = []
+    for place, item in enumerate(asks):
+        for places, given in groups:
+            if _same(given, item.input):
+                places.append(place)
+                break
+        else:
+            groups.append(([place], item.input))
+    return [
+        (DecisionRequest(given, [(f"{SINGLE}_{place}", asks[place].question) for place in places]), places)
+        for places, given in groups
+    ]
+
+
+def _same(one: Any, other: Any) -> bool:  # noqa: ANN401 - inputs of any form
+    # True, 1 and 1.0 are equal to Python and not to a reader of JSON
+    return one is other or (one == other and (isinstance(one, str) or repr(one) == repr(other)))
