@@ -180,6 +180,8 @@ def test_a_missing_key_or_model_is_named(monkeypatch):
         load_provider("anthropic:claude-haiku-4-5")
     with pytest.raises(ConfigError, match="name a model"):
         load_provider("anthropic")
+    with pytest.raises(ConfigError, match="must begin with http"):
+        load_provider("anthropic:m", base_url="127.0.0.1:1")
     assert load_provider("anthropic:m", base_url="http://127.0.0.1:1/").address == "http://127.0.0.1:1"
 
 

@@ -278,7 +278,8 @@ def variable(name):
 
 
 def test_every_host_is_tested_here():
-    assert {name for name in PROVIDERS if isinstance(_made(name), Host)} == set(HOSTS)
+    elsewhere = {"openai-compatible"}  # has the whole contract over HTTP in a file of its own
+    assert {name for name in PROVIDERS if isinstance(_made(name), Host)} == set(HOSTS) | elsewhere
 
 
 def _made(name):

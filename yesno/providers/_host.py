@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 from yesno.errors import ConfigError
 from yesno.providers._openai_chat_sdk import ChatSDK
 from yesno.providers._openai_sdk import NO_KEY
+from yesno.providers._replies import checked_address
 from yesno.providers.profiles import profile_for
 from yesno.settings import Settings
 
@@ -60,13 +61,10 @@ class Host(ChatSDK):
             raise ConfigError(
                 f"there is no key for {self.title}; set {self.key_variable} or pass api_key=..."
             )
-        address = self._address(base_url, settings)
-        if not address.startswith(("http://", "https://")):
-            raise ConfigError(f"the address {address!r} must begin with http:// or https://")
         super().__init__(
             model,
             api_key=key or NO_KEY,
-            base_url=address.rstrip("/"),
+            base_url=checked_address(self._address(base_url, settings)),
             profile=profile_for(self.name, model),
             http_client=http_client,
             async_http_client=async_http_client,

@@ -11,7 +11,8 @@ import threading
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from yesno.errors import ProviderError, ProviderUnavailable, UnreadableReply
+from yesno.errors import ProviderError, ProviderUnavailable
+from yesno.providers._replies import object_of, place_of
 from yesno.providers._status import status_error
 from yesno.providers.base import Payload, Provider
 from yesno.providers.profiles import Profile
@@ -138,21 +139,7 @@ class HttpProvider(Provider):
         status = response.status_code
         if not 200 <= status < 300:
             raise httpx2.HTTPStatusError(f"status {status}", request=response.request, response=response)
-        try:
-            body = json.loads(response.content)
-        except ValueError as error:
-            raise UnreadableReply(
-                f"{self._place} answered {status} with something that is not JSON",
-                provider=self.name,
-                status=status,
-                retryable=True,
-            ) from error
-        if not isinstance(body, dict):
-            raise UnreadableReply(
-                f"{self._place} answered with a JSON {type(body).__name__} instead of an object",
-                provider=self.name,
-            )
-        return body
+        return object_of(status, response.content, place=self._place, provider=self.name)
 
     def _status_error(self, error: httpx2.HTTPStatusError) -> ProviderError:
         response = error.response
@@ -176,9 +163,7 @@ class HttpProvider(Provider):
 
     @property
     def _place(self) -> str:
-        scheme, slashes, rest = self._base_url.partition("//")
-        host, slash, path = rest.partition("/")
-        return f"{scheme}{slashes}{host.rpartition('@')[2]}{slash}{path}"
+        return place_of(self._base_url)
 
     def _outgoing(self, payload: Payload) -> tuple[str, Payload]:
         """Return the route below the base address and the body that travels."""

@@ -6,15 +6,15 @@ The SDK does keys, addresses, headers and errors. Retries are the engine's, so t
 from __future__ import annotations
 
 import asyncio
-import json
 import threading
 import time
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from yesno.errors import ProviderError, ProviderUnavailable, UnreadableReply
+from yesno.errors import ProviderError, ProviderUnavailable
 from yesno.providers._openai_errors import broke_off
+from yesno.providers._replies import object_of, place_of
 from yesno.providers._status import NO_KEY, status_error
 from yesno.providers.base import Payload, Provider
 from yesno.providers.profiles import Profile
@@ -142,9 +142,7 @@ class OpenAISDK(Provider):
     def _place(self) -> str:
         if self._base_url is None:
             return self.vendor_host
-        scheme, slashes, rest = self._base_url.partition("//")
-        host, slash, path = rest.partition("/")
-        return f"{scheme}{slashes}{host.rpartition('@')[2]}{slash}{path}"
+        return place_of(self._base_url)
 
     def _sdk(self) -> Any:  # noqa: ANN401 - a module; both vendors' SDKs come from one generator
         """Import the SDK: `openai`, or one with the same names for its errors."""
@@ -201,21 +199,7 @@ class OpenAISDK(Provider):
         return client
 
     def _json(self, status: int, content: bytes) -> Payload:
-        try:
-            body = json.loads(content)
-        except ValueError as error:
-            raise UnreadableReply(
-                f"{self._place} answered {status} with something that is not JSON",
-                provider=self.name,
-                status=status,
-                retryable=True,  # a page of a proxy, or a body cut short: the next one may be whole
-            ) from error
-        if not isinstance(body, dict):
-            raise UnreadableReply(
-                f"{self._place} answered with a JSON {type(body).__name__} instead of an object",
-                provider=self.name,
-            )
-        return body
+        return object_of(status, content, place=self._place, provider=self.name)
 
     def _status_error(self, error: openai.APIStatusError) -> ProviderError:
         return status_error(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-__all__ = ["complaints_of", "detail_of", "private_texts"]
+from yesno.errors import ConfigError, UnreadableReply
+
+__all__ = ["checked_address", "complaints_of", "detail_of", "object_of", "place_of", "private_texts"]
 
 _PRIVATE = ("messages", "system", "input", "state", "contents", "systemInstruction")
 _WORDS = """
@@ -15,6 +18,46 @@ _WORDS = """
 """
 _PROTOCOL = frozenset(_WORDS.split())
 """Words of the protocols, which every error may say."""
+
+
+def checked_address(address: str) -> str:
+    """Return an address without a slash at its end.
+
+    Raises:
+        ConfigError: It is none.
+    """
+    if not address.startswith(("http://", "https://")):
+        raise ConfigError(f"the address {address!r} must begin with http:// or https://")
+    return address.rstrip("/")
+
+
+def place_of(address: str) -> str:
+    """Return an address without a user and a password in it."""
+    scheme, slashes, rest = address.partition("//")
+    host, slash, path = rest.partition("/")
+    return f"{scheme}{slashes}{host.rpartition('@')[2]}{slash}{path}"
+
+
+def object_of(status: int, content: bytes, *, place: str, provider: str) -> dict[str, Any]:
+    """Return the JSON object that a body holds.
+
+    Raises:
+        UnreadableReply: It holds none.
+    """
+    try:
+        body = json.loads(content)
+    except ValueError as error:
+        raise UnreadableReply(
+            f"{place} answered {status} with something that is not JSON",
+            provider=provider,
+            status=status,
+            retryable=True,  # a page of a proxy, or a body cut short: the next one may be whole
+        ) from error
+    if not isinstance(body, dict):
+        raise UnreadableReply(
+            f"{place} answered with a JSON {type(body).__name__} instead of an object", provider=provider
+        )
+    return body
 
 
 def private_texts(body: Mapping[str, Any]) -> Iterator[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from yesno.errors import ConfigError, ProviderError, ProviderRejected, UnreadableReply
 from yesno.evidence import Reply
 from yesno.providers._openai_sdk import NO_KEY, OpenAISDK
+from yesno.providers._replies import checked_address
 from yesno.providers.base import Payload, PromptTask, Task
 from yesno.providers.profiles import profile_for
 from yesno.settings import Settings
@@ -38,7 +39,7 @@ class AnthropicMessages(OpenAISDK):
         http_client, async_http_client: Clients of your own, for proxies or tests.
 
     Raises:
-        ConfigError: There is no key, or no model is named.
+        ConfigError: There is no key, or no model is named, or the address is not one.
     """
 
     name: ClassVar[str] = "anthropic"
@@ -63,7 +64,7 @@ class AnthropicMessages(OpenAISDK):
         super().__init__(
             model,
             api_key=key,
-            base_url=None if base_url is None else base_url.rstrip("/"),
+            base_url=None if base_url is None else checked_address(base_url),
             profile=profile_for(self.name, model),
             http_client=http_client,
             async_http_client=async_http_client,

@@ -9,6 +9,7 @@ from urllib.parse import quote
 from yesno.errors import ConfigError, ProviderError, ProviderRejected, UnreadableReply
 from yesno.evidence import Reply, Usage
 from yesno.providers._http import HttpProvider
+from yesno.providers._replies import checked_address
 from yesno.providers.base import Payload, PromptTask, Task
 from yesno.providers.profiles import profile_for
 from yesno.settings import Settings
@@ -68,13 +69,10 @@ class Gemini(HttpProvider):
             raise ConfigError(
                 f"the key for Gemini holds characters that no key has, such as a line break; check {KEY}"
             )
-        address = base_url or HOME
-        if not address.startswith(("http://", "https://")):
-            raise ConfigError(f"the address {address!r} must begin with http:// or https://")
         super().__init__(
             model,
             api_key=key,
-            base_url=address.rstrip("/"),
+            base_url=checked_address(base_url or HOME),
             profile=profile_for(self.name, model.removeprefix("models/")),
             http_client=http_client,
             async_http_client=async_http_client,

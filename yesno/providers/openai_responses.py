@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-from yesno.errors import ConfigError, ProviderError, ProviderRejected, ProviderUnavailable, UnreadableReply
+from yesno.errors import ProviderError, ProviderRejected, ProviderUnavailable, UnreadableReply
 from yesno.evidence import Reply, Usage
-from yesno.providers._openai_sdk import OpenAISDK
+from yesno.providers._openai_account import OpenAIAccount
 from yesno.providers.base import Payload, PromptTask, Task
-from yesno.providers.profiles import profile_for
-from yesno.settings import Settings
 from yesno.wire.openai_chat import allowed_top_logprobs, without
 from yesno.wire.openai_responses import (
     PARAMETERS,
@@ -22,12 +20,8 @@ from yesno.wire.openai_responses import (
     responses_body,
 )
 
-if TYPE_CHECKING:
-    import httpx2
-
 __all__ = ["OpenAIResponses"]
 
-KEY = "OPENAI_API_KEY"
 _PASSING = {"server_error", "rate_limit_exceeded", "vector_store_timeout"}
 """Codes of a failed response that may be gone at the next try (openai 3.57.0, `ResponseError`; 2026-11)."""
 
@@ -35,46 +29,12 @@ _DECLINED = {"bio_policy", "misalignment_policy_violation"}
 """Codes of a failed response whose content was declined (same source)."""
 
 
-class OpenAIResponses(OpenAISDK):
-    """OpenAI's hosted models through the Responses API; nothing is stored on the server.
-
-    Args:
-        model: Such as `gpt-5.4-mini`.
-        api_key: By default `OPENAI_API_KEY`.
-        base_url: By default the SDK's own.
-        http_client, async_http_client: Clients of your own, for proxies or tests.
-
-    Raises:
-        ConfigError: There is no key, or no model is named.
-    """
+class OpenAIResponses(OpenAIAccount):
+    """OpenAI's hosted models through the Responses API, such as `gpt-5.4-mini`; nothing is stored on the server."""
 
     name: ClassVar[str] = "openai-responses"
-    openai_account: ClassVar[bool] = True
     path: str = "/responses"
     parameters: ClassVar[tuple[str, ...]] = PARAMETERS
-
-    def __init__(
-        self,
-        model: str = "",
-        *,
-        api_key: str | None = None,
-        base_url: str | None = None,
-        http_client: httpx2.Client | None = None,
-        async_http_client: httpx2.AsyncClient | None = None,
-    ) -> None:
-        if not model:
-            raise ConfigError("name a model, such as 'openai-responses:gpt-5.4-mini'")
-        key = api_key or Settings.from_env().keys.get(KEY)
-        if not key:
-            raise ConfigError(f"there is no key for OpenAI; set {KEY} or pass api_key=...")
-        super().__init__(
-            model,
-            api_key=key,
-            base_url=base_url,
-            profile=profile_for(self.name, model),
-            http_client=http_client,
-            async_http_client=async_http_client,
-        )
 
     def build(self, task: Task) -> Payload:
         """Return the Responses body for a prompt."""
@@ -167,6 +127,3 @@ class OpenAIResponses(OpenAISDK):
 
     def _named(self, message: str, param: str | None) -> str | None:
         return named_field(message, param)
-
-    def _key_hint(self) -> str:
-        return f"; check {KEY} and what the key may use"

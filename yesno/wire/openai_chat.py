@@ -52,20 +52,8 @@ def chat_body(
     Fields named in `refuses` are left out, fields of `extra` added. `count_name` is the field for the number of
     alternatives; where it is `logprobs` itself, that takes the place of the switch.
     """
-    body: dict[str, Any] = {
-        "model": model,
-        "messages": [{"role": role, "content": content} for role, content in turns],
-        cap_name: cap,
-        "temperature": temperature,
-        "logprobs": True,
-        count_name: top_logprobs,
-        **copy.deepcopy(dict(extra or {})),
-    }
-    if effort is not None:
-        body["reasoning_effort"] = effort
-    for name in refuses:
-        body.pop(name, None)
-    return body
+    wanted = {"temperature": temperature, "logprobs": True, count_name: top_logprobs}
+    return _body(turns, model, {cap_name: cap, **wanted}, effort, refuses, extra)
 
 
 def json_body(
@@ -85,23 +73,32 @@ def json_body(
     `structured` is `"json_schema"`, `"json_object"` or `"none"`; fields named in `refuses` are left out,
     fields of `extra` added.
     """
+    wanted: dict[str, Any] = {cap_name: cap, "temperature": 1.0}
+    if structured == "json_schema":
+        named = {"name": "decision", "strict": True, "schema": schema}
+        wanted["response_format"] = {"type": "json_schema", "json_schema": named}
+    elif structured == "json_object":
+        wanted["response_format"] = {"type": "json_object"}
+    return _body(turns, model, wanted, effort, refuses, extra)
+
+
+def _body(
+    turns: Sequence[tuple[str, str]],
+    model: str,
+    wanted: Mapping[str, Any],
+    effort: str | None,
+    refuses: frozenset[str],
+    extra: Mapping[str, Any] | None,
+) -> dict[str, Any]:
     body: dict[str, Any] = {
         "model": model,
         "messages": [{"role": role, "content": content} for role, content in turns],
-        cap_name: cap,
-        "temperature": 1.0,
+        **wanted,
         **copy.deepcopy(dict(extra or {})),
     }
-    if structured == "json_schema":
-        named = {"name": "decision", "strict": True, "schema": schema}
-        body["response_format"] = {"type": "json_schema", "json_schema": named}
-    elif structured == "json_object":
-        body["response_format"] = {"type": "json_object"}
     if effort is not None:
         body["reasoning_effort"] = effort
-    for name in refuses:
-        body.pop(name, None)
-    return body
+    return {name: value for name, value in body.items() if name not in refuses}
 
 
 def named_parameter(message: str, param: str | None) -> str | None:
