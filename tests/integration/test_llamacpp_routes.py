@@ -54,17 +54,14 @@ def test_json_answers_are_kept_to_their_schema_by_the_chat_route(address, questi
     assert 5 <= answer.samples <= 15
 
 
-def test_the_responses_route_is_read_or_says_that_it_shows_nothing(address):
-    settings = {
-        "base_url": address,
-        "api_key": KEY,
-        "min_label_mass": 0.0,
-        "strategy": "logprobs",
-        "timeout_s": 600,
-    }
+def test_the_responses_route_says_that_it_has_no_logprobs_and_is_sampled(address):
+    # xllamacpp 2026.10.11549 answers 400 to `include` with log-probabilities
+    settings = {"base_url": address, "api_key": KEY, "timeout_s": 600}
+    with DecisionModel("openai-responses:smollm2", strategy="logprobs", **settings) as model:
+        outcome = model.decide("I was charged twice.", {"q": BILLING}).outcome("q")
+    assert isinstance(outcome, Undecided)
+    assert outcome.reason == "logprobs_unsupported"
     with DecisionModel("openai-responses:smollm2", **settings) as model:
         outcome = model.decide("I was charged twice.", {"q": BILLING}).outcome("q")
-    if isinstance(outcome, Undecided):
-        assert outcome.reason in ("no_logprobs", "logprobs_unsupported")
-    else:
-        assert 0 <= outcome.low <= outcome.probability <= outcome.high <= 1
+    assert [attempt.method for attempt in outcome.attempts] == ["logprobs", "sampled"]
+    assert outcome.attempts[1].requests >= 5

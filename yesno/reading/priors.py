@@ -4,8 +4,8 @@ A model has favourites among the labels: a letter, or the option that sounds rig
 Probes ask the same question of inputs without content; the shares found there are the prior, and dividing by
 them leaves what the input itself has to say (contextual calibration: Zhao et al. 2021, arXiv 2102.09690).
 
-That is right for a question which many inputs are asked. Where the question alone decides the answer the prior
-is knowledge, and taking it out does harm; `benchmarks/quality` measured both.
+That is right for a question which many inputs are asked. Where the question alone decides the answer, a part of the
+prior is knowledge. `benchmarks/quality` has what was measured of both.
 """
 
 from __future__ import annotations
