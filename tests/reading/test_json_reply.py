@@ -18,6 +18,9 @@ WRAPPED = {
     "behind thoughts": '<think>maybe {"answer": "no"}</think>\n{"answer": "yes", "confidence": 63}',
     "nested braces before": 'Format {like this}: {"answer": "yes", "confidence": 63}',
     "said twice": '{"answer": "yes", "confidence": 20} or rather {"answer": "yes", "confidence": 63}',
+    "a line break in a text": '{"answer": "yes", "confidence": 63, "why": "because\nso"}',
+    "a line break and cut off": '{"answer": "yes", "confidence": 63, "why": "because\nso", "more": "',
+    "an escape that is none": '{"why": "\\q", "answer": "yes", "confidence": 63}',
     "no space": '{"answer":"yes","confidence":63}',
     "another key": '{"decision": "yes", "confidence": 63}',
     "a boolean": '{"answer": true, "confidence": 63}',
@@ -77,6 +80,10 @@ def test_confidence_is_a_whole_number_of_hundredths_or_a_fraction(value, confide
     assert stated_in(f'{{"answer": "no", "confidence": {value}}}', YES_NO).confidence == confidence
 
 
+def test_a_reply_nested_without_end_is_survived():
+    assert stated_in('{"answer": ' + "[" * 100_000, YES_NO) is None
+
+
 def test_letters_numbers_and_names_are_read():
     letters = letter_labels(["billing", "support"])
     assert stated_in('{"answer": "B"}', letters).label == 1
@@ -93,9 +100,15 @@ def test_more_labels_than_letters_go_on_as_columns_do():
     assert len({label.shown for label in labels.labels}) == 255
 
 
-@given(st.text())
+@given(st.text(st.sampled_from('{}[]",:\\\n\x00 aeyns0')))
 def test_any_text_is_survived(text):
-    for wrapped in (text, "{" + text, '{"answer": ' + text, '{"answer": "' + text):
+    for wrapped in (
+        text,
+        "{" + text,
+        '{"answer": ' + text,
+        '{"answer": "' + text,
+        '{"why": "' + text + '", "answer"',
+    ):
         stated = stated_in(wrapped, YES_NO)
         assert stated is None or stated.label in (0, 1)
 

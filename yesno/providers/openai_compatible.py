@@ -31,3 +31,6 @@ class OpenAICompatible(Host):
                 "an OpenAI-compatible server needs its address; pass base_url= or set YESNO_BASE_URL"
             )
         return address
+
+    def _key_hint(self) -> str:
+        return f"; check the API key: api_key= or {self.key_variable}"

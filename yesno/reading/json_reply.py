@@ -45,14 +45,14 @@ def stated_in(text: str, labels: LabelSet) -> Stated | None:
 
 
 def _objects(text: str) -> Iterator[Mapping[str, Any]]:
-    decoder = json.JSONDecoder()
+    decoder = json.JSONDecoder(strict=False)  # models write line breaks into texts
     place = text.find("{")
     while place >= 0:
         end = place + 1
         for candidate in (text[place:], _TRAILING.sub(r"\1", text[place:])):
             try:
                 value, length = decoder.raw_decode(candidate)
-            except ValueError:
+            except (ValueError, RecursionError):
                 continue
             yield value
             end = place + length
@@ -60,9 +60,18 @@ def _objects(text: str) -> Iterator[Mapping[str, Any]]:
         else:
             cut = text.find("}", place)
             members = text[place : cut + 1 if cut >= 0 else len(text)]
-            yield {match["key"]: json.loads(match["value"]) for match in _MEMBER.finditer(members)}
+            yield dict(_members(members, decoder))
             end = cut if cut >= 0 else len(text)
         place = text.find("{", end)
+
+
+def _members(text: str, decoder: json.JSONDecoder) -> Iterator[tuple[str, Any]]:
+    """Yield the members of a broken object whose values are whole."""
+    for match in _MEMBER.finditer(text):
+        try:
+            yield match["key"], decoder.decode(match["value"])
+        except ValueError:  # an escape that JSON does not know
+            continue
 
 
 def _read(entry: Mapping[str, Any], labels: LabelSet) -> Stated | None:
