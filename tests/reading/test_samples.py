@@ -43,6 +43,12 @@ def test_what_a_model_says_of_itself_is_kept_apart():
     assert answer.probability == pytest.approx(3.5 / 4)
 
 
+@given(st.permutations([0.1, 0.7, 0.8, 0.8, 0.95]))
+def test_the_order_in_which_samples_arrive_does_not_matter(stated):
+    samples = [Sample(0, confidence=value) for value in stated]
+    assert share_of(samples, 2, 0.5) == share_of(sorted(samples, key=lambda s: s.confidence), 2, 0.5)
+
+
 def test_a_choice_and_a_scale_say_how_many_samples_and_how_wide():
     choice = make_answer(Choice("q?", ["a", "b", "c"]), share_of(votes(1, 4, 0), 3, 0.5))
     assert (choice.value, choice.samples) == ("b", 5)

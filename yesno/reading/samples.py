@@ -98,7 +98,7 @@ def share_of(samples: Sequence[Sample], size: int, min_mass: float) -> Reading |
         sampled=Sampled(
             total,
             tuple(math.sqrt(p * (1.0 - p) / (total + 2.0)) for p in shares),
-            sum(stated) / len(stated) if stated else None,
+            math.fsum(stated) / len(stated) if stated else None,
         ),
     )
     return reading if mass >= min_mass else Unread("low_label_mass", reading)
