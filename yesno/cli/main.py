@@ -19,6 +19,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "ask": ("yesno.cli.asking:ask", "Ask a yes/no question about an input."),
     "choose": ("yesno.cli.asking:choose", "Choose one of several options for an input."),
     "rate": ("yesno.cli.asking:rate", "Rate an input on a scale."),
+    "map": ("yesno.cli.mapping:map_rows", "Ask the same questions about every row of a file."),
     "demo": ("yesno.cli.demo:demo", "Ask a model twelve questions, filter tools, route a request."),
     "doctor": ("yesno.cli.doctor:doctor", "Check how a model's host behaves, and say what to do about it."),
     "models list": ("yesno.cli.models:list_models", "List the models of the catalogue and which are here."),
