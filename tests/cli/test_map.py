@@ -311,3 +311,36 @@ def test_bad_usage_is_told_before_anything_is_asked(run, scripted, words, said):
     assert (code, out, fake.requests) == (2, "", [])
     assert said in err
     assert "rows" not in err
+
+
+def test_an_interrupted_run_keeps_what_it_has_and_says_how_far_it_came(run, scripted, tmp_path):
+    def script(prompt):
+        if "stop" in prompt:
+            raise KeyboardInterrupt
+        return {"Yes": 0.9, "No": 0.1}
+
+    scripted(script)
+    goal = tmp_path / "out.jsonl"
+    code, _, err = run("map", "--ask", "Is it?", "--output", goal, stdin='"a"\n"stop"\n"b"')
+    assert code == 130
+    assert err.startswith("1 row: 1 answer")
+    assert [line["row"] for line in lines_of(goal.read_text())] == [1]
+
+
+def test_a_disk_that_is_full_is_told_with_the_way_on(tmp_path, monkeypatch):
+    import errno
+    from pathlib import Path
+
+    from yesno.cli.streams import sink
+
+    class Full(io.BytesIO):
+        def write(self, data):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "open", lambda path, mode: Full())
+    monkeypatch.setattr(Full, "readable", lambda file: False)
+    with (
+        sink(tmp_path / "out.jsonl", "jsonl", {}, [], resume=False) as (_, write),
+        pytest.raises(ConfigError, match="No space left on device; --resume goes on"),
+    ):
+        write("{}\n")

@@ -97,7 +97,7 @@ def test_choose_and_rate_show_every_option(run, scripted):
 def test_bad_usage_is_one_line_with_exit_code_2(run, words, said):
     code, out, err = run(*words)
     assert (code, out) == (2, "")
-    assert said.replace("--base-url", "base_url") in err
+    assert said in err
     assert err.startswith("yesno: ")
     assert err.count("\n") == 1
     assert "Traceback" not in err

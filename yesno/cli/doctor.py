@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from yesno.cli.options import Connection, Json, Without
 from yesno.cli.progress import working
-from yesno.cli.session import NO_ANSWER, OK, PROVIDER
+from yesno.cli.session import NO_ANSWER, OK, PROVIDER, in_options
 from yesno.cli.views import plain, screen
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def _show(diagnosis: Diagnosis) -> None:
     for check in diagnosis.checks:
         quiet = check.status == "unknown"
         value = f"[dim]{escape(check.value)}[/]" if quiet else escape(check.value)
-        advice = "" if check.advice is None else f"\n→ {escape(check.advice)}"
+        advice = "" if check.advice is None else f"\n→ {escape(in_options(check.advice))}"
         colour = COLOURS[check.status]
         table.add_row(check.name, f"[{colour}]{check.status}[/]", value + advice)
     console.print(table)

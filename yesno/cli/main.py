@@ -10,7 +10,7 @@ from importlib import import_module
 import typer
 
 from yesno.cli.options import prepared
-from yesno.cli.session import EXIT_CODES, exit_code
+from yesno.cli.session import EXIT_CODES, exit_code, in_options
 from yesno.errors import NoAnswer, YesnoError
 
 __all__ = ["COMMANDS", "GROUPS", "WRITES_ROWS", "load", "main", "program"]
@@ -104,5 +104,5 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _told(error: Exception) -> str:
     if isinstance(error, YesnoError):
-        return str(error)
+        return in_options(str(error))
     return f"unexpected {type(error).__name__}; run again with --debug to see where"

@@ -246,7 +246,7 @@ def _run(
 ) -> None:
     with ExitStack() as held:
         lines = held.enter_context(opened(source, plan.read_as))
-        rows = csv_rows(lines.texts, plan.needed()) if plan.read_as == "csv" else json_rows(lines.texts)
+        rows = csv_rows(lines, plan.needed()) if plan.read_as == "csv" else json_rows(lines)
         model = held.enter_context(connection.open())
         part, write = held.enter_context(
             sink(output, plan.write_as, plan.questions, plan.copied, resume=resume)
@@ -260,7 +260,7 @@ def _run(
                 raise _stopped(result.error, row, output)
             write(line_of(row, result, plan.questions, plan.copied, plan.write_as))
             tally.add(row, result)
-            tell(tally.rows, lines.read())
+            tell(tally.rows, lines.read)
 
 
 def _stopped(error: Exception, row: Row, output: Path | None) -> Exception:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,13 +18,39 @@ from yesno.errors import (
     YesnoError,
 )
 
-__all__ = ["EXIT_CODES", "exit_code", "read_input", "read_text"]
+__all__ = ["EXIT_CODES", "exit_code", "in_options", "read_input", "read_text"]
 
 OK, NO, USAGE, NO_ANSWER, PROVIDER = 0, 1, 2, 3, 4
 INTERRUPTED = 130
 EXIT_CODES = (
     """Exit codes: 0 ok, 1 "no" under --check, 2 usage, 3 undecided or refused, 4 provider failure."""
 )
+_IN_OPTIONS = [
+    (re.compile(pattern), words)
+    for pattern, words in (
+        (r" or pass api_key=\.\.\.", ""),  # a key on a command line can be seen by everybody on the machine
+        (
+            r"pass `price=Price\(\.\.\.\)`[\w .`]*, or limit `requests` or `tokens`",
+            "give --price IN,OUT, or --budget-requests or --budget-tokens in its place",
+        ),
+        (r"raise `(usd|requests|tokens)`, or go on with a new Budget", r"raise --budget-\1"),
+        (r"the budget's `(usd|requests|tokens)`", r"--budget-\1"),
+        (r"with strict=True", "with --strict"),
+        (r"\bstrategy='(\w+)'", r"--strategy \1"),
+        (r"\bbase_url=(?!\w)|`base_url`", "--base-url"),
+        (r"`timeout_s`", "--timeout"),
+        (r"`min_label_mass`", "--min-label-mass"),
+        (r"`(orders|concurrency|template)`", r"--\1"),
+    )
+]
+"""What the library calls its arguments -> what the program calls them."""
+
+
+def in_options(text: str) -> str:
+    """Return a message of the library with the program's options in place of arguments."""
+    for pattern, words in _IN_OPTIONS:
+        text = pattern.sub(words, text)
+    return text
 
 
 def exit_code(error: Exception) -> int:

@@ -19,18 +19,20 @@ from yesno.questions import Question
 __all__ = ["Lines", "after", "check_files", "opened", "sink"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Lines:
     """The lines of an input that is open."""
 
     texts: TextIOWrapper
-    size: int | None
+    size: int | None = None
     """Bytes in all; None where nobody knows."""
-    source: IO[bytes]
+    read: int = 0
+    """Bytes in the lines that were taken."""
 
-    def read(self) -> int:
-        """Return how many bytes were read; 0 where the size is unknown."""
-        return 0 if self.size is None else self.source.tell()
+    def __iter__(self) -> Iterator[str]:
+        for line in self.texts:
+            self.read += len(line.encode("utf-8", "surrogateescape"))
+            yield line
 
 
 def check_files(source: Path | None, output: Path | None, *, resume: bool, overwrite: bool) -> None:
@@ -72,7 +74,7 @@ def opened(source: Path | None, form: Format) -> Iterator[Lines]:
     texts = TextIOWrapper(file, encoding="utf-8-sig", errors="surrogateescape", newline=end)
     size = source.stat().st_size if source is not None and source.is_file() else None
     try:
-        yield Lines(texts, size, file)
+        yield Lines(texts, size)
     finally:
         texts.detach()  # or standard input is closed with it
         if source is not None:
@@ -122,8 +124,14 @@ def sink(
             file.truncate()
 
         def write(line: str) -> None:
-            file.write(line.encode())
-            file.flush()
+            try:
+                file.write(line.encode())
+                file.flush()
+            except OSError as error:
+                raise ConfigError(
+                    f"{str(output)!r} cannot be written further: {error.strerror or error}; "
+                    "--resume goes on behind its last whole row"
+                ) from error
 
         yield part, write
 

@@ -18,6 +18,7 @@ import shutil
 from typing import TYPE_CHECKING, Any
 
 from yesno._frozen import FrozenDict
+from yesno.cli.session import in_options
 from yesno.evidence import Usage
 from yesno.questions import Answer, ChoiceAnswer, Outcome, Refusal, ScaleAnswer, Undecided, YesNoAnswer
 from yesno.response import DecisionResponse
@@ -67,7 +68,7 @@ def outcome_document(outcome: Outcome) -> dict[str, Any]:
 
 def error_document(error: Exception) -> dict[str, Any]:
     """Return an error as plain JSON values."""
-    return {"type": "error", "error": type(error).__name__, "message": str(error)}
+    return {"type": "error", "error": type(error).__name__, "message": in_options(str(error))}
 
 
 def plain(value: Any) -> Any:  # noqa: ANN401 - JSON values
