@@ -307,3 +307,53 @@ def test_a_sampled_answer_says_so(run, scripted):
     _, out, _ = run("ask", "Is it?", "x", "--strategy", "sampled")
     assert "sampled, 5 replies, standard error" in out
     assert "label mass" not in out
+
+
+COMMON = {
+    *("type", "low", "high", "label_mass", "method", "calibrated", "missing", "flags", "attempts", "samples"),
+    *("standard_error", "stated_confidence", "template", "raw", "model", "usage", "seconds"),
+}
+UNDECIDED = {"type", "reason", "low", "high", "label_mass", "attempts", "model", "usage", "seconds"}
+
+
+@pytest.mark.parametrize(
+    ("script", "words", "kind", "names"),
+    [
+        ({"Yes": 0.9}, ("ask", "q", "x"), "yes_no", COMMON | {"probability"}),
+        (
+            {"A": 0.9},
+            ("choose", "q", "x", "-o", "a", "-o", "b"),
+            "choice",
+            COMMON | {"value", "probabilities", "none_probability", "options", "bounds", "confidence"},
+        ),
+        (
+            {"A": 0.9},
+            ("rate", "q", "x", "-l", "a", "-l", "b"),
+            "scale",
+            COMMON | {"mean", "probabilities", "confidence"},
+        ),
+        (
+            {"<refusal>": 1},
+            ("ask", "q", "x"),
+            "refusal",
+            {"type", "reason", "category", "attempts", "model", "usage", "seconds"},
+        ),
+        ({"Well": 1}, ("ask", "q", "x"), "undecided", UNDECIDED),
+    ],
+    ids=["yes_no", "choice", "scale", "refusal", "undecided"],
+)
+def test_no_name_that_json_had_goes_away(run, scripted, script, words, kind, names):
+    scripted(script)
+    shown = json.loads(run(*words, "--json")[1], parse_constant=lambda name: pytest.fail(name))
+    assert shown["type"] == kind
+    assert names - set(shown) == set()
+    usage = {
+        "input_tokens",
+        "output_tokens",
+        "cached_tokens",
+        "requests",
+        "cache_hits",
+        "cost_usd",
+        "fallbacks",
+    }
+    assert usage - set(shown["usage"]) == set()
