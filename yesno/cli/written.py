@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, assert_never
 
 from yesno.cli.rows import Format, Row
-from yesno.cli.session import NO_ANSWER, OK, exit_code
+from yesno.cli.session import NO_ANSWER, OK, exit_code, in_options
 from yesno.cli.views import counted, error_document, outcome_document, plain, usage_text
 from yesno.evidence import Usage
 from yesno.questions import (
@@ -95,7 +95,7 @@ def _body(result: Result) -> dict[str, Any]:
 def _parts(question: Question[Any], outcome: Outcome | Failure) -> dict[str, Any]:
     match outcome:
         case Failure(error=error):
-            return {"outcome": "error", "reason": f"{type(error).__name__}: {error}"}
+            return {"outcome": "error", "reason": f"{type(error).__name__}: {in_options(str(error))}"}
         case Refusal():
             return {"outcome": "refusal", "reason": outcome.category or outcome.reason}
         case Undecided():
@@ -137,7 +137,7 @@ class Tally:
         if isinstance(result, Failure):
             self.outcomes["error"] += 1
             self.code = max(self.code, exit_code(result.error))
-            self.first_error = self.first_error or f"row {row.number}: {result.error}"
+            self.first_error = self.first_error or f"row {row.number}: {in_options(str(result.error))}"
             return
         self.usage += result.usage or Usage()
         for outcome in result.answers.values():
