@@ -170,5 +170,8 @@ def _made(make: Callable[[], Schema], name: str) -> Callable[[], Schema]:
 def _is_always_visible(get: Callable[[str], Any]) -> bool:
     if get("always_visible") is True:
         return True
-    marks = (get(key) for key in ("metadata", "meta", "_meta"))
-    return any(isinstance(mark, Mapping) and mark.get("always_visible") is True for mark in marks)
+    for key in ("metadata", "meta", "_meta"):
+        mark = get(key)
+        if mark is not None and isinstance(mark, Mapping) and mark.get("always_visible") is True:
+            return True
+    return False

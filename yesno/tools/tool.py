@@ -90,6 +90,17 @@ class Tool:
     def _told(self) -> tuple[str, str, bool]:
         return self.name, self.description, self.always_visible
 
+    @property
+    def words(self) -> str:
+        """Name, description and, where the schema is at hand, names and descriptions of the arguments: for a search."""
+        schema = self._parameters
+        fields = schema.get("properties") if isinstance(schema, Mapping) else None
+        parts = [self.name, self.description]
+        for name, field_ in fields.items() if isinstance(fields, Mapping) else ():
+            told = field_.get("description") if isinstance(field_, Mapping) else None
+            parts += [str(name), told if isinstance(told, str) else ""]
+        return "\n".join(part for part in parts if part)
+
     def to_openai(self) -> dict[str, Any]:
         """Return the tool as OpenAI's Chat Completions API takes it."""
         return {"type": "function", "function": self._fields("parameters")}
