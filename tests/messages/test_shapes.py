@@ -181,6 +181,8 @@ def test_one_text_message_or_item_is_a_conversation_of_one():
     assert messages_of(EXPECTED[0]) == EXPECTED[:1]
     assert messages_of(CHAT[0]) == EXPECTED[:1]
     assert messages_of(LANGCHAIN[0]) == EXPECTED[:1]
+    assert messages_of(SimpleNamespace(role="system", content="Be brief.")) == EXPECTED[:1]
+    assert messages_of([SimpleNamespace(role="system", text="Be brief.")]) == EXPECTED[:1]
     assert messages_of([]) == ()
     assert messages_of({"messages": "hi"}) == (Message("user", "hi"),)
 
@@ -456,6 +458,8 @@ for _ in range(100_000):
         ([{"role": "user", "content": [{"type": "hologram", "data": "SECRET"}]}], '"hologram"'),
         ([{"role": "user", "content": [{"text": "untyped"}]}], "type None"),
         ([{"role": "user", "content": [5]}], '"int"'),
+        ([{"role": "user", "content": [{"type": "text"}]}], '"text"'),
+        ([{"role": "user", "content": [{"type": "hologram", "text": "SECRET"}]}], '"hologram"'),
         ([{"type": "item_reference", "id": "i"}], "refers to an item"),
         ([{"type": "telepathy", "text": "SECRET"}], "'telepathy'"),
         ([{"role": "assistant", "tool_calls": ["clock"]}], "tool call of type str"),
