@@ -12,6 +12,7 @@ from yesno import (
     Choice,
     DecisionModel,
     FakeProvider,
+    Parameters,
     Scale,
     Undecided,
     YesNo,
@@ -410,6 +411,14 @@ def test_auto_packs_where_a_bearable_cost_was_measured():
 )
 def test_auto_stays_separate_without_such_a_measurement(rows):
     assert auto_requests(*rows) == 12
+
+
+def test_auto_knows_nothing_about_another_model_of_the_same_host():
+    provider = FakeProvider(lists)
+    provider.profile = replace(provider.profile, packing=(row(),))
+    model = DecisionModel(provider, packing="auto")
+    model.decide("x", asked(12), parameters=Parameters(model_name="other"))
+    assert len(provider.requests) == 12
 
 
 @pytest.mark.parametrize("settings", [{"orders": 2}, {"prior": "content_free"}], ids=["orders", "prior"])

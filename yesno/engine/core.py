@@ -116,7 +116,7 @@ class Core:
             self.ladder,
             checked_orders(orders),
         )
-        self.packer = packer_for(packing, self.asking)
+        self.packer = packer_for(packing, self.asking, self.provider.model)
         self.timeout_s = profile.timeout_s if timeout_s is None else _positive("timeout_s", timeout_s)
         self.concurrency = _at_least_one(
             "concurrency", profile.concurrency if concurrency is None else concurrency

@@ -58,8 +58,13 @@ _Part: TypeAlias = tuple[list[Result], list[list[Attempt]]]
 _Turns: TypeAlias = Generator[Sequence[PromptTask], Sequence[Reply], _Part]
 
 
-def packer_for(packing: Any, asking: Asking) -> Packer:  # noqa: ANN401 - the check is the point
+def packer_for(packing: Any, asking: Asking, measured: str) -> Packer:  # noqa: ANN401 - the check is the point
     """Return who decides what is asked together.
+
+    Args:
+        packing: The policy.
+        asking: How questions are asked.
+        measured: The model that the rows of the profile are about.
 
     Raises:
         ConfigError: There is no such policy, the template set has no file for it, or what else was asked for cannot be
@@ -70,13 +75,11 @@ def packer_for(packing: Any, asking: Asking) -> Packer:  # noqa: ANN401 - the ch
     clash = _clash(asking)
     if packing == "packed" and clash is not None:
         raise ConfigError(clash)
-    if (
-        packing == "separate"
-        or clash is not None
-        or (packing == "auto" and not asking.templates.has("packed"))
-    ):
+    if packing == "separate" or clash is not None:
         return Packer(asking)
-    return Packer(asking, asking.templates.template("packed"), forced=packing == "packed")
+    if packing == "auto" and not asking.templates.has("packed"):
+        return Packer(asking)
+    return Packer(asking, asking.templates.template("packed"), None if packing == "packed" else measured)
 
 
 def _clash(asking: Asking) -> str | None:
@@ -100,8 +103,8 @@ class Packer:
     asking: Asking
     template: FileTemplate | None = None
     """The prompt of packed questions; None when none are ever packed."""
-    forced: bool = False
-    """Pack whether or not it was measured what that costs the model."""
+    measured: str | None = None
+    """The only model for which anything is packed, as far as its profile allows it; None packs for every model."""
 
     def talks(
         self, questions: Mapping[str, Question[Any]], given: Input, model_name: str, profile: Profile
@@ -117,11 +120,15 @@ class Packer:
             talks.append(_Table(self, self.template, given, model_name, profile).talk(packed))
         return talks
 
-    def most(self, step: Strategy, profile: Profile) -> int:
+    def most(self, step: Strategy, profile: Profile, model_name: str) -> int:
         """Return how many questions one request may hold on a step of the ladder; 0 where none are packed."""
         limit = {"logprobs": MOST_LISTED, "sampled": MOST_SAMPLED}.get(step, 0)
-        if self.template is None or self.forced:
-            return 0 if self.template is None else limit
+        if self.template is None:
+            return 0
+        if self.measured is None:
+            return limit
+        if self.measured != model_name:
+            return 0
         rows = [r for r in profile.packing if (r.method, r.template) == (step, self.template.id)]
         most = min(limit, max((row.most for row in rows if row.is_bearable), default=0))
         return most if most >= LEAST else 0
@@ -131,7 +138,7 @@ class Packer:
     ) -> Mapping[str, YesNo]:
         if self.template is None or len(questions) < 2:
             return {}
-        if not self.most(self.asking.ladder.steps(model_name)[0], profile):
+        if not self.most(self.asking.ladder.steps(model_name)[0], profile, model_name):
             return {}
         found = {name: q for name, q in questions.items() if type(q) is YesNo and not q.examples}
         return found if len(found) > 1 else {}
@@ -184,7 +191,7 @@ class _Table:
         results: list[Result] = []
         attempts: list[list[Attempt]] = [[] for _ in questions]
         for step in ladder.steps(self.model_name):
-            most = self.packer.most(step, self.profile)
+            most = self.packer.most(step, self.profile, self.model_name)
             if not most:
                 break
             ask = self._listed if step == "logprobs" else self._sampled
