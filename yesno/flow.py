@@ -20,6 +20,8 @@ from yesno.response import unwrapped
 __all__ = ["Ask", "Flow", "Runner", "arun", "ask", "ask_all", "gather", "outcome_of", "run", "run_with"]
 
 T = TypeVar("T")
+Q = TypeVar("Q")
+N = TypeVar("N")
 S = TypeVar("S")
 R = TypeVar("R")
 A = TypeVar("A", bound=Answer)
@@ -86,12 +88,17 @@ def ask_all(questions: Iterable[Question[Any]], input: InputLike) -> Flow[list[O
     return list(outcomes)
 
 
-def gather(flows: Sequence[Flow[T]]) -> Flow[list[T]]:
-    """Advance several flows together, so that each round's questions travel in one batch."""
+def gather(
+    flows: Sequence[Generator[Sequence[Q], Sequence[N], T]],
+) -> Generator[Sequence[Q], Sequence[N], list[T]]:
+    """Advance several flows together, so that each round's questions travel in one batch.
+
+    Other generators that yield lists and are sent a list of the same length can be gathered too.
+    """
     results: dict[int, T] = {}
-    inbox: dict[int, Sequence[Outcome] | Exception | None] = dict.fromkeys(range(len(flows)))
+    inbox: dict[int, Sequence[N] | Exception | None] = dict.fromkeys(range(len(flows)))
     while inbox:
-        outbox: dict[int, Sequence[Ask]] = {}
+        outbox: dict[int, Sequence[Q]] = {}
         for i, news in inbox.items():
             try:
                 outbox[i] = _advance(flows[i], news)
@@ -108,7 +115,9 @@ def gather(flows: Sequence[Flow[T]]) -> Flow[list[T]]:
     return [results[i] for i in range(len(flows))]
 
 
-def _advance(flow: Flow[Any], news: Sequence[Outcome] | Exception | None) -> Sequence[Ask]:
+def _advance(
+    flow: Generator[Sequence[Q], Sequence[N], Any], news: Sequence[N] | Exception | None
+) -> Sequence[Q]:
     if news is None:
         return next(flow)
     return flow.throw(news) if isinstance(news, Exception) else flow.send(news)
