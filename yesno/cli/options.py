@@ -101,6 +101,15 @@ class Connection:
             help="Take out the model's favourites: auto, content_free or off.",
         ),
     ] = "auto"
+    packing: Annotated[
+        str,
+        typer.Option(
+            "--packing",
+            metavar="NAME",
+            parser=word("separate", "packed", "auto"),
+            help="Yes/no questions on one input: separate, packed in one request, or auto.",
+        ),
+    ] = "separate"
     min_label_mass: Annotated[
         float,
         typer.Option(
@@ -150,7 +159,7 @@ class Connection:
         Raises:
             ConfigError: A limit of the budget is impossible.
         """
-        names = ("base_url", "template", "strategy", "strict", "orders", "prior", "min_label_mass")
+        names = ("base_url", "template", "strategy", "strict", "orders", "prior", "packing", "min_label_mass")
         given = {name: getattr(self, name) for name in (*names, "concurrency", "price")}
         given["timeout_s"] = self.timeout
         limits = {"usd": self.budget_usd, "requests": self.budget_requests, "tokens": self.budget_tokens}
