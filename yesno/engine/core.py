@@ -281,7 +281,7 @@ class Core:
     ) -> Evidence | None:
         if error.code == "content_filter":
             return Completion(None, finish="content_filter")
-        about_logprobs = error.status in (400, 403, 422) and error.param in ("logprobs", "top_logprobs")
+        about_logprobs = error.status in (400, 403, 422, 501) and error.param in ("logprobs", "top_logprobs")
         if for_logprobs and (about_logprobs or error.code == NO_LOGPROBS):
             self.ladder.note_blind(model_name, NO_LOGPROBS)
             self._warn(NO_LOGPROBS, model_name)
