@@ -17,6 +17,7 @@ _TRAILING = re.compile(r",(\s*[}\]])")
 _MEMBER = re.compile(
     r'"(?P<key>[^"\\]+)"\s*:\s*(?P<value>"(?:[^"\\]|\\.)*"|true\b|false\b|-?\d+(?:\.\d+)?(?=\s*[,}\s]))'
 )
+_NUMBER = re.compile(r"(?:100|\d{1,2})(?:\.\d{1,9})?\s*%?")
 _ANSWER = ("answer", "label", "choice", "decision", "result")
 """Keys under which models put their answer, the one asked for first."""
 
@@ -74,11 +75,14 @@ def _members(text: str, decoder: json.JSONDecoder) -> Iterator[tuple[str, Any]]:
             continue
 
 
-def _read(entry: Mapping[str, Any], labels: LabelSet) -> Stated | None:
+def _read(entry: Mapping[str, Any], labels: LabelSet, *, inside: bool = False) -> Stated | None:
+    members = {key.strip().casefold(): value for key, value in entry.items()}
     for key in _ANSWER:
-        if key in entry:
-            label = _label(entry[key], labels)
-            return None if label is None else Stated(label, _confidence(entry.get("confidence")))
+        if key in members:
+            if isinstance(members[key], Mapping):  # such as {"result": {"answer": "yes"}}
+                return None if inside else _read(members[key], labels, inside=True)
+            label = _label(members[key], labels)
+            return None if label is None else Stated(label, _confidence(members.get("confidence")))
     return None
 
 
@@ -93,6 +97,11 @@ def _label(value: Any, labels: LabelSet) -> int | None:  # noqa: ANN401 - any JS
 
 
 def _confidence(value: Any) -> float | None:  # noqa: ANN401 - any JSON value
+    if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
+        number = value.strip().removesuffix("%").strip()
+        percent = "%" in value or "." not in number
+        value = float(number) if not percent else float(number) / 100
+        return value if value <= 1 else _confidence(value)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 100:
         return None
     return float(value) if value <= 1 and not isinstance(value, int) else value / 100
