@@ -389,3 +389,76 @@ def test_an_error_about_log_probabilities_is_about_the_host_and_never_tried_agai
     outcome = shell(connected("openai-compatible", server), strategy="logprobs").decide("x", {"q": YES_NO})
     assert outcome.outcome("q").reason == "logprobs_unsupported"
     assert len(server.bodies) == 1
+
+
+def good():
+    message = {"message": {"role": "assistant", "content": "Yes"}}
+    return httpx2.Response(200, json={"choices": [{**delta(TOKEN)["choices"][0], **message}]})
+
+
+@both
+@pytest.mark.parametrize(
+    ("message", "param"),
+    [
+        ("System role not supported", None),
+        (
+            "Unsupported value: 'messages[0].role' does not support 'system' with this model.",
+            "messages[0].role",
+        ),
+    ],
+)
+def test_a_model_without_a_system_message_gets_it_as_the_users(shell, message, param):
+    server = Server(refused(400, message, param=param), good())
+    model = shell(connected("vllm", server))
+    for _ in range(2):
+        assert model.decide("x", YES_NO).is_yes()
+    first, *later = ([turn["role"] for turn in body["messages"]] for body in server.bodies)
+    assert (first, later) == (["system", "user"], [["user"], ["user"]])
+    system, user = (turn["content"] for turn in server.bodies[0]["messages"])
+    assert server.bodies[1]["messages"][0]["content"] == f"{system}\n\n{user}"
+
+
+@both
+def test_a_cap_that_is_too_large_is_lowered_once_and_remembered(shell):
+    message = "max_tokens is too large: 1024. This model supports at most 512 completion tokens."
+    server = Server(refused(400, message, param="max_tokens"), said('{"answer": "yes"}'))
+    model = shell(connected("openai-compatible", server), strategy="sampled", concurrency=1)
+    assert model.decide("x", YES_NO).is_yes()
+    assert model.decide("y", YES_NO).is_yes()
+    assert [server.bodies[0]["max_tokens"], *[body["max_tokens"] for body in server.bodies[-5:]]] == [
+        1024,
+        *[512] * 5,
+    ]
+
+
+@both
+@pytest.mark.parametrize("text", ["No puedo ayudar", "Não posso responder", "Non posso"])
+def test_a_refusal_that_begins_with_a_word_for_no_is_never_no(shell, text):
+    first, rest = text.split(" ", 1)
+    entries = [
+        {"token": token, "logprob": -0.01, "top_logprobs": [{"token": token, "logprob": -0.01}]}
+        for token in (first, f" {rest}")
+    ]
+    choice = {"message": {"content": text}, "finish_reason": "stop", "logprobs": {"content": entries}}
+    outcome, _ = outcome_of(shell, "mistral", YES_NO, said(text))
+    assert outcome.reason == "refusal"
+    reply = httpx2.Response(200, json={"choices": [choice]})
+    assert outcome_of(shell, "openai-compatible", YES_NO, reply)[0].reason == "refusal"
+
+
+@both
+def test_a_response_that_comes_as_events_is_read_from_the_last(shell):
+    part = {"type": "output_text", "text": "Yes", "logprobs": [{**TOKEN, "bytes": None}]}
+    whole = {"status": "completed", "output": [{"type": "message", "content": [part]}]}
+    events = ({"type": "response.created", "response": {}}, {"type": "response.completed", "response": whole})
+    answer, _ = outcome_of(shell, "openai-responses", YES_NO, streamed(*events, end=""))
+    assert answer.probability == near(0.9, abs=1e-4)
+
+
+@both
+@pytest.mark.parametrize(
+    "text", ["{'answer': 'yes', 'confidence': 90}", "Answer: Yes", "**Final answer:** yes."]
+)
+def test_an_answer_that_is_nearly_json_is_read(shell, text):
+    answer, _ = outcome_of(shell, "mistral", YES_NO, said(text))
+    assert answer.is_yes()

@@ -15,6 +15,7 @@ from yesno.wire.completion import completion_from
 from yesno.wire.openai_chat import (
     CAP_NAMES,
     PARAMETERS,
+    SYSTEM,
     allowed_top_logprobs,
     chat_body,
     json_body,
@@ -22,7 +23,9 @@ from yesno.wire.openai_chat import (
     named_parameter,
     names_field,
     next_effort,
+    refuses_system,
     without,
+    without_system,
 )
 
 __all__ = ["ChatSDK"]
@@ -42,12 +45,17 @@ class ChatSDK(OpenAISDK):
         if not isinstance(task, PromptTask):
             raise NotImplementedError("Chat Completions has no decision endpoint")
         profile = self.profile
+        turns: list[tuple[str, str]] = [(turn.role, turn.content) for turn in task.turns]
+        if SYSTEM in profile.refuses:
+            turns = without_system(turns)
+        cap = max(task.max_tokens, profile.min_tokens)
+        cap = cap if profile.most_tokens is None else min(cap, profile.most_tokens)
         if task.schema is not None:
             return json_body(
-                [(turn.role, turn.content) for turn in task.turns],
+                turns,
                 model=task.model_name,
                 cap_name=profile.cap_name,
-                cap=max(task.max_tokens, profile.min_tokens),
+                cap=cap,
                 schema=task.schema,
                 structured=profile.structured,
                 effort=profile.effort,
@@ -55,10 +63,10 @@ class ChatSDK(OpenAISDK):
                 extra=profile.extra,
             )
         return chat_body(
-            [(turn.role, turn.content) for turn in task.turns],
+            turns,
             model=task.model_name,
             cap_name=profile.cap_name,
-            cap=max(task.max_tokens, profile.min_tokens),
+            cap=cap,
             temperature=profile.temperature,
             top_logprobs=profile.top_logprobs,
             effort=profile.effort,
@@ -94,6 +102,11 @@ class ChatSDK(OpenAISDK):
         """Change or drop what a 400 names, and remember it for this provider object."""
         if not isinstance(error, ProviderRejected) or error.status not in (400, 422):
             return None
+        if refuses_system(str(error), error.param) and SYSTEM not in self.profile.refuses:
+            self.profile = replace(self.profile, refuses=self.profile.refuses | {SYSTEM})
+            turns = [(turn["role"], turn["content"]) for turn in payload["messages"]]
+            messages = [{"role": role, "content": content} for role, content in without_system(turns)]
+            return {**payload, "messages": messages}
         name = error.param
         if name in CAP_NAMES and name not in payload:  # a router's upstream calls it by its own name
             name = next((cap for cap in CAP_NAMES if cap in payload), None)
@@ -124,6 +137,9 @@ class ChatSDK(OpenAISDK):
         least = least_cap(message, payload[name], room=ROOM)
         if least is not None:
             return self._set(payload, name, least, min_tokens=max(least, self.profile.min_tokens))
+        most = allowed_top_logprobs(message, payload[name])
+        if most is not None:
+            return self._set(payload, name, most, most_tokens=most)
         if other not in message:
             return None
         self.profile = replace(self.profile, cap_name=other)

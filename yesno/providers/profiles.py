@@ -34,6 +34,8 @@ class Profile:
     cap_name: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     min_tokens: int = 1
     """Smallest output cap the host accepts."""
+    most_tokens: int | None = None
+    """Largest output cap the host accepts; None when none is known."""
     refuses: frozenset[str] = frozenset()
     """Request fields that are left out."""
     count_name: Literal["top_logprobs", "logprobs"] = "top_logprobs"

@@ -17,6 +17,8 @@ _TRAILING = re.compile(r",(\s*[}\]])")
 _MEMBER = re.compile(
     r'"(?P<key>[^"\\]+)"\s*:\s*(?P<value>"(?:[^"\\]|\\.)*"|true\b|false\b|-?\d+(?:\.\d+)?(?=\s*[,}\s]))'
 )
+_ANNOUNCED = re.compile(r"\A[\s*_#]*(?:the )?(?:final )?answer(?: is)?[\s*_]*[:=]?[\s*_]*", re.IGNORECASE)
+"""Words before an answer that is no JSON."""
 _NUMBER = re.compile(r"(?:100|\d{1,2})(?:\.\d{1,9})?\s*%?")
 _ANSWER = ("answer", "label", "choice", "decision", "result")
 """Keys under which models put their answer, the one asked for first."""
@@ -40,7 +42,7 @@ def stated_in(text: str, labels: LabelSet) -> Stated | None:
     visible = _THINKING.sub("", text)
     found = [stated for stated in (_read(entry, labels) for entry in _objects(visible)) if stated is not None]
     if not found:
-        label = _label(visible.strip(), labels)
+        label = _label(_ANNOUNCED.sub("", visible.strip()), labels)
         return None if label is None else Stated(label)
     return found[-1] if len({stated.label for stated in found}) == 1 else None
 
@@ -61,6 +63,8 @@ def _objects(text: str) -> Iterator[Mapping[str, Any]]:
         else:
             cut = text.find("}", place)
             members = text[place : cut + 1 if cut >= 0 else len(text)]
+            if '"' not in members:  # a dictionary as Python writes it
+                members = members.replace("'", '"')
             yield dict(_members(members, decoder))
             end = cut if cut >= 0 else len(text)
         place = text.find("{", end)

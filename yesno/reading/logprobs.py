@@ -12,7 +12,7 @@ from yesno.reading.intervals import Tally
 from yesno.reading.labels import FORMS_PER_LABEL, LabelSet, Match
 from yesno.reading.outcome import Declined, Reading, Unread
 from yesno.reading.position import Start, find_start
-from yesno.reading.refusals import is_refusal
+from yesno.reading.refusals import is_refusal, refuses_with_no
 from yesno.reading.tokens import data_of, is_special, is_undecodable
 
 __all__ = ["CENSORED_BELOW", "read"]
@@ -90,6 +90,8 @@ def _recognise(completion: Completion) -> Unread | Declined | None:
         return Declined("refusal")
     if completion.finish == "tool_calls":
         return Unread("tool_call")
+    if refuses_with_no(completion.text or ""):
+        return Declined("refusal")
     return None
 
 

@@ -10,6 +10,7 @@ from typing import Any
 __all__ = [
     "CAP_NAMES",
     "PARAMETERS",
+    "SYSTEM",
     "allowed_top_logprobs",
     "chat_body",
     "json_body",
@@ -17,9 +18,13 @@ __all__ = [
     "named_parameter",
     "names_field",
     "next_effort",
+    "refuses_system",
     "without",
+    "without_system",
 ]
 
+SYSTEM = "system"
+"""Among the fields that a model refuses: it takes no system message."""
 CAP_NAMES = ("max_tokens", "max_completion_tokens")
 
 PARAMETERS = (
@@ -165,6 +170,25 @@ def next_effort(message: str, refused: str) -> str | None:
         return named[0]
     said = re.search(rf"\b{refused}\b", message) is not None  # else the field itself is refused
     return "low" if said and refused in _EFFORTS[:2] else None
+
+
+def refuses_system(message: str, param: str | None) -> bool:
+    """Return whether an error is about a system message, as of o1-mini and of templates such as Gemma's (2026-11)."""
+    if param and not param.startswith("messages"):
+        return False
+    return (
+        re.search(r"\bsystem\W{0,2} ?(?:role|messages?|prompt)\b|\brole\b.{0,30}\bsystem\b", message, re.I)
+        is not None
+    )
+
+
+def without_system(turns: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return turns whose system texts stand at the beginning of the first turn of the user."""
+    system = [content for role, content in turns if role == SYSTEM]
+    rest = [turn for turn in turns if turn[0] != SYSTEM]
+    if not system or not rest:
+        return list(turns)
+    return [(rest[0][0], "\n\n".join([*system, rest[0][1]])), *rest[1:]]
 
 
 def without(body: Mapping[str, Any], *names: str) -> dict[str, Any]:

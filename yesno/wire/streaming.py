@@ -14,6 +14,8 @@ from typing import Any
 __all__ = ["body_of_chunks", "is_stream", "stream_body"]
 
 _DONE = "[DONE]"
+_LAST = ("completed", "incomplete", "failed")
+"""Events of OpenAI's Responses API that hold the whole response (openai 3.57.0, `types/responses`; 2026-11)."""
 _FIELDS = ("data:", "event:", "id:", "retry:", ":")
 
 
@@ -73,6 +75,8 @@ def body_of_chunks(chunks: Iterable[Mapping[str, Any]], *, ended: Any = lambda: 
     for chunk in chunks:
         if chunk.get("error"):
             return {"error": chunk["error"]}
+        if str(chunk.get("type")).startswith("response.") and str(chunk["type"])[9:] in _LAST:
+            return dict(chunk["response"])
         body.update({name: chunk[name] for name in ("id", "model", "usage") if chunk.get(name)})
         for choice in chunk.get("choices") or ():
             if choice.get("index") or 0:
