@@ -409,7 +409,7 @@ def good():
 )
 def test_a_model_without_a_system_message_gets_it_as_the_users(shell, message, param):
     server = Server(refused(400, message, param=param), good())
-    model = shell(connected("vllm", server))
+    model = shell(connected("ollama", server))
     for _ in range(2):
         assert model.decide("x", YES_NO).is_yes()
     first, *later = ([turn["role"] for turn in body["messages"]] for body in server.bodies)

@@ -26,10 +26,11 @@ from yesno.errors import (
     ProviderRejected,
     ProviderUnavailable,
     QuestionError,
+    UnreadableReply,
 )
 from yesno.evidence import Completion, Evidence, NoEvidence, Reply, Usage
 from yesno.providers import load_provider
-from yesno.providers.base import NativeTask, Payload, PromptTask, Provider, Task
+from yesno.providers.base import NativeTask, Payload, PromptTask, Provider, Task, TokenTask
 from yesno.providers.prices import Price
 from yesno.questions import (
     Outcome,
@@ -238,7 +239,11 @@ class Core:
         while True:
             try:
                 reply = yield payload
-            except ProviderRejected as error:
+            except (ProviderRejected, UnreadableReply) as error:
+                if isinstance(task, TokenTask):  # whatever is wrong, there is a way without the numbers
+                    return Reply(NoEvidence("no_token_numbers"))
+                if isinstance(error, UnreadableReply):
+                    raise
                 if fields and error.param in (*fields, None):
                     raise
                 refused += not error.shared

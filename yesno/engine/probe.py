@@ -15,7 +15,7 @@ from yesno.engine.asking import LONG_CAP, LONGER, SHORT_CAP, Asking
 from yesno.engine.batches import SINGLE
 from yesno.engine.ladder import BLIND
 from yesno.errors import DeadlineExceeded, ProviderError, ProviderRejected
-from yesno.evidence import Completion, NativeAnswers, NoEvidence, Position, Reply, Usage
+from yesno.evidence import Completion, NativeAnswers, NoEvidence, Position, Reply, TokenIds, Usage
 from yesno.providers.base import NativeTask, PromptTask, Provider, Task
 from yesno.providers.profiles import Strategy
 from yesno.questions import Refusal, Undecided, YesNo, YesNoAnswer
@@ -301,6 +301,8 @@ class _Check:
                 return Seen(reason)
             case NativeAnswers(answers):
                 return _native(answers.get(SINGLE))
+            case TokenIds():
+                return Seen("missing_answer")
 
 
 def _native(outcome: object) -> Seen:

@@ -26,6 +26,8 @@ class Profile:
     """Ways to get a probability, best first."""
     top_logprobs: int = 20
     """Alternatives per position to ask for (at most 20 on most hosts; openai 3.57.0, chat parameters; 2026-11)."""
+    exact_labels: int = 0
+    """Tokens of the caller's choice whose log-probabilities one request may ask for; 0 where none."""
     temperature: float = 1.0
     """Hosts differ in whether they scale log-probabilities by it (standardcompletions/rfcs issue 11; 2026-11);
     1 leaves them as they are everywhere, 0 is for hosts known to report them unscaled. At 1 the reply is a sample:
@@ -190,7 +192,9 @@ PROFILES: dict[str, tuple[tuple[str, Profile], ...]] = {
     ),
     "vllm": _host(
         "vllm chat_completion/serving.py: --max-logprobs is 20 by default; raw log-probabilities by default, "
-        "clamped at -9999: https://docs.vllm.ai/en/stable/configuration/engine_args/",
+        "clamped at -9999: https://docs.vllm.ai/en/stable/configuration/engine_args/; logprob_token_ids, at most 128: "
+        "vllm-project/vllm pull request 43463 and sampling_params.py",
+        exact_labels=128,
     ),
     "xai": (
         *_host(

@@ -15,6 +15,7 @@ __all__ = [
     "Label",
     "LabelSet",
     "Match",
+    "code_labels",
     "column_labels",
     "letter_labels",
     "name_labels",
@@ -162,6 +163,12 @@ def column_labels(keys: Iterable[str]) -> LabelSet:
     """Label any number of keys A to Z, AA, AB, … as spreadsheets do: for replies that are read as a whole."""
     pairs = ((key, _column(number)) for number, key in enumerate(keys))
     return LabelSet(tuple(Label(key, name, (name.casefold(),), _names(key)) for key, name in pairs))
+
+
+def code_labels(keys: Iterable[str], codes: Iterable[str]) -> LabelSet:
+    """Label keys by codes of the caller's; a reply with the key itself counts as well."""
+    pairs = zip(keys, codes, strict=True)
+    return LabelSet(tuple(Label(key, code, (code.casefold(),), _names(key)) for key, code in pairs))
 
 
 def _column(number: int) -> str:

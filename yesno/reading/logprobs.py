@@ -61,6 +61,8 @@ def _read(completion: Completion, labels: LabelSet, min_mass: float) -> Reading 
         return Unread(problem)
     if completion.lossy:
         tally.flags.add("lossy")
+    if completion.exact:
+        tally.flags.add("exact_labels")
     reading = tally.reading()
     if reading is None and not is_measured(positions[start.index]):
         return Unread("sentinel_logprob")
