@@ -1,4 +1,5 @@
 import os
+from itertools import count
 
 import pytest
 from hypothesis import settings
@@ -16,3 +17,13 @@ def _clean_environment(monkeypatch):
     for name in list(os.environ):
         if name.startswith(BEGINNINGS) or name.upper().endswith(ENDINGS):
             monkeypatch.delenv(name)
+
+
+_NUMBERS = count()
+
+
+@pytest.fixture(autouse=True)
+def _own_memory(monkeypatch, tmp_path_factory):
+    """Let no test read what another, or a run outside of tests, has learned."""
+    folder = tmp_path_factory.getbasetemp() / f"learned-{next(_NUMBERS)}"
+    monkeypatch.setattr("yesno.engine.folder_memory._default", lambda: folder)

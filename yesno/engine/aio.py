@@ -165,6 +165,8 @@ class AsyncDecisionModel(Core):
         try:
             self.check(request)
             response = self.validated(request, await self._within(request))
+            if self.keeper.is_behind:
+                await asyncio.to_thread(self.keeper.flush)
         except Exception as error:
             self.tell_error(call, error)
             raise

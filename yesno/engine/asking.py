@@ -199,7 +199,7 @@ class _Interview:
         priors = self.asking.priors
         template = self.asking.templates.template(question.kind).id
         name = repr((question, self.model_name, template, self.swapped))
-        known = priors.known(name)
+        known = priors.known(name, len(self.asking.labels(question)))
         if known != "unmeasured":
             return known, 0
         replies = yield [replace(self, given=probe)._task(question, cap=SHORT_CAP) for probe in PROBES]

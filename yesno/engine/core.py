@@ -16,6 +16,7 @@ from yesno.engine.caching import Cache
 from yesno.engine.delivery import Delivery
 from yesno.engine.ladder import NO_LOGPROBS, StrategyName, ladder_for
 from yesno.engine.listeners import Call, Listener, notify
+from yesno.engine.memory import Facts, Keeper, Memory, checked_memory
 from yesno.engine.native import native_response
 from yesno.engine.orders import Orders, checked_orders
 from yesno.engine.priors import PriorPolicy, Priors, checked_policy
@@ -88,6 +89,7 @@ class Core:
         cache: Cache | None = None,
         budget: Budget | None = None,
         price: Price | None = None,
+        memory: Memory | None = None,
         **options: Any,
     ) -> None:
         settings = Settings.from_env()
@@ -100,7 +102,8 @@ class Core:
         profile = self.provider.profile
         chosen = template or settings.template or profile.template
         templates = chosen if isinstance(chosen, TemplateSet) else TemplateSet.load(chosen)
-        self.priors = Priors(checked_policy(prior))
+        self.keeper = Keeper(checked_memory(memory), self.provider)
+        self.priors = Priors(checked_policy(prior), self.keeper)
         self.ladder = ladder_for(
             strategy,
             profile.strategies,
@@ -123,6 +126,17 @@ class Core:
         self.listeners = tuple(listeners)
         self.delivery = Delivery(self.provider, cache, budget, price)
         self._warned: set[tuple[str, str]] = set()
+        self._recall()
+
+    def _recall(self) -> None:
+        """Take over what an earlier check of the host has shown."""
+        facts = self.keeper.facts()
+        if facts is None:
+            return
+        self.provider.learn(facts.profile)
+        if facts.blind is not None:
+            self.ladder.note_blind(self.model_name, facts.blind)
+            self._warn("sampled_instead", f"{self.model_name}: {facts.blind}, as found before")
 
     @property
     def provider_name(self) -> str:
@@ -268,11 +282,15 @@ class Core:
         from yesno.engine.diagnosis import Diagnosis, diagnose, learned
         from yesno.engine.probe import probe
 
+        if self.keeper.memory is not None:  # what was remembered is what has to be checked
+            self.provider.learn(self.keeper.row)
+            self.ladder.forget(self.model_name)
         found = yield from probe(self.provider, self.asking, self.model_name)
+        blind = found.strategy == "logprobs" and found.blind
         self.provider.learn(learned(self.provider.profile, found))
-        if found.strategy == "logprobs" and found.blind:
+        if blind:
             self.ladder.note_blind(self.model_name, NO_LOGPROBS)
-        return Diagnosis(
+        diagnosis = Diagnosis(
             self.provider_name,
             found.model or self.model_name,
             found.strategy,
@@ -280,6 +298,9 @@ class Core:
             requests=len(sent),
             usage=found.usage,
         )
+        if diagnosis.verdict == "ok":
+            self.keeper.keep_facts(Facts(self.provider.profile, NO_LOGPROBS if blind else None))
+        return diagnosis
 
     def _evidence_in(
         self, error: ProviderRejected, model_name: str, *, for_logprobs: bool

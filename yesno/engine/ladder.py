@@ -47,6 +47,10 @@ class Ladder:
         """Note that a model shows no log-probabilities, and why."""
         self._blind.setdefault(model_name, reason)
 
+    def forget(self, model_name: str) -> None:
+        """Forget that a model shows no log-probabilities, so that it is asked for them again."""
+        self._blind.pop(model_name, None)
+
     def refuses_logprobs(self, model_name: str) -> bool:
         """Return whether the host has said that it has no log-probabilities for a model: it is not asked again."""
         return self._blind.get(model_name) == NO_LOGPROBS

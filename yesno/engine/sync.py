@@ -63,6 +63,8 @@ class DecisionModel(Core):
         cache: Where replies are kept, such as a `SqliteCache`, so that an equal request is not sent again.
         budget: Limits on dollars, requests and tokens, which may be shared between models.
         price: What the model's tokens cost, when the table in `yesno.providers.prices` does not say.
+        memory: Where what was learned is kept for other runs, such as a `FolderMemory`: what `probe` found, for 30
+            days, and priors of questions. Nothing is remembered across objects without one.
         options: Passed on to the provider.
 
     Equal requests that are under way at the same time go out once. Safe to share between threads. Use it as a
@@ -230,6 +232,7 @@ class DecisionModel(Core):
         try:
             self.check(request)
             response = self.validated(request, self._respond(request))
+            self.keeper.flush()
         except Exception as error:
             self.tell_error(call, error)
             raise

@@ -84,6 +84,11 @@ class Provider:
         """Where requests go, without credentials; None when the provider's name says it all."""
         return None
 
+    @property
+    def identity(self) -> str | None:
+        """What else tells the model from another of its name at this address; None when nothing does."""
+        return None
+
     def build(self, task: Task) -> Payload:
         """Turn a task into the JSON body to send."""
         raise NotImplementedError
