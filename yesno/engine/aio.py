@@ -189,13 +189,19 @@ class AsyncDecisionModel(Core):
 
     async def _respond(self, request: DecisionRequest) -> DecisionResponse:
         attempt_s = self.attempt_s(request.parameters.timeout_s)
-        if self.is_native():
-            return self.native_response(request, await self._send(attempt_s, self.native_task(request)))
         spent = Spent()
-        questions = list(request.questions.values())
-        outcomes = await _each(lambda question: self._answer(question, request, spent, attempt_s), questions)
-        named: Mapping[str, Outcome] = dict(zip(request.questions, outcomes, strict=True))
-        return self.response(request, named, spent)
+        native, first, left = self.is_native(request), None, request.questions
+        if native:
+            reply = await self._send(attempt_s, self.native_task(request))
+            first = self.native_response(request, reply)
+            left = self.left_by(request, first)
+            if first is not None and not left:
+                return first
+            spent.add(reply)
+        asked = list(left.values())
+        outcomes = await _each(lambda question: self._answer(question, request, spent, attempt_s), asked)
+        named: Mapping[str, Outcome] = dict(zip(left, outcomes, strict=True))
+        return self.response(request, self.joined(request, first, named) if native else named, spent)
 
     async def _answer(
         self, question: Question[Any], request: DecisionRequest, spent: Spent, attempt_s: float | None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,10 +15,10 @@ from yesno.engine.batches import SINGLE
 from yesno.engine.budget import Budget
 from yesno.engine.caching import Cache
 from yesno.engine.delivery import Delivery
-from yesno.engine.ladder import NO_LOGPROBS, StrategyName, ladder_for
+from yesno.engine.ladder import NO_ENDPOINT, NO_LOGPROBS, StrategyName, ladder_for
 from yesno.engine.listeners import Call, Listener, notify
 from yesno.engine.memory import Facts, Keeper, Memory, checked_memory
-from yesno.engine.native import native_response
+from yesno.engine.native import joined, left_by, native_response
 from yesno.engine.orders import Orders, checked_orders
 from yesno.engine.priors import PriorPolicy, Priors, checked_policy
 from yesno.engine.retry import RetryPolicy
@@ -101,6 +102,7 @@ class Core:
             )
         profile = self.provider.profile
         chosen = template or settings.template or profile.template
+        self._own_template = bool(template or settings.template)
         templates = chosen if isinstance(chosen, TemplateSet) else TemplateSet.load(chosen)
         self.keeper = Keeper(checked_memory(memory), self.provider)
         self.priors = Priors(checked_policy(prior), self.keeper)
@@ -177,13 +179,19 @@ class Core:
             if isinstance(question, Question):
                 self.priors.announce(question)
 
-    def is_native(self) -> bool:
-        """Return whether the provider takes whole requests."""
-        return self.ladder.strategies[0] == "native"
+    def is_native(self, request: DecisionRequest) -> bool:
+        """Return whether a decision endpoint is given the whole request first.
+
+        One that has prompts of its own is passed over where the caller has wishes about them.
+        """
+        wishes = self.asking.orders != 1 or self.priors.policy == "content_free" or self._own_template
+        if wishes and self.ladder.goes_on:
+            return False
+        return self.ladder.begins_native(request.parameters.model_name or "")
 
     def check(self, request: DecisionRequest) -> None:
         """Refuse what the provider cannot answer, before anything is sent."""
-        if not self.is_native():
+        if self.ladder.goes_on or not self.is_native(request):
             for question in request.questions.values():
                 self.asking.check(question)
 
@@ -197,9 +205,23 @@ class Core:
         """Return a request as one task for a decision endpoint."""
         return NativeTask(request, request.parameters.model_name or "")
 
-    def native_response(self, request: DecisionRequest, reply: Reply) -> DecisionResponse:
-        """Turn a decision endpoint's reply into a response, its answers marked as such."""
+    def native_response(self, request: DecisionRequest, reply: Reply) -> DecisionResponse | None:
+        """Turn a decision endpoint's reply into a response, its answers marked as such; None when it refused."""
+        if isinstance(reply.evidence, NoEvidence) and self.ladder.goes_on:
+            return None
         return native_response(request, reply, self.provider.name, self.asking.min_label_mass)
+
+    def left_by(
+        self, request: DecisionRequest, response: DecisionResponse | None
+    ) -> Mapping[str, Question[Any]]:
+        """Return the questions that a decision endpoint leaves to the next step, where there is one."""
+        return left_by(request, response) if self.ladder.goes_on else {}
+
+    def joined(
+        self, request: DecisionRequest, response: DecisionResponse | None, later: Mapping[str, Outcome]
+    ) -> Mapping[str, Outcome]:
+        """Return the outcomes of all questions; see `yesno.engine.native.joined`."""
+        return joined(request, response, later, NO_ENDPOINT)
 
     def response(
         self, request: DecisionRequest, outcomes: Mapping[str, Outcome], spent: Spent
@@ -245,19 +267,19 @@ class Core:
         log-probabilities for this model, which is remembered, or it filters this content.
         """
         for_logprobs = isinstance(task, PromptTask) and task.schema is None
-        if for_logprobs and self.ladder.refuses_logprobs(task.model_name):
-            return Reply(NoEvidence(NO_LOGPROBS))
-        payload = self.provider.build(task)
+        payload = self._built(task, for_logprobs=for_logprobs)
+        if isinstance(payload, Reply):
+            return payload
         payload = {**payload, **fields} if fields else payload
         changes = refused = 0
         while True:
             try:
                 reply = yield payload
-            except (ProviderRejected, UnreadableReply) as error:
-                if isinstance(task, TokenTask):  # whatever is wrong, there is a way without the numbers
-                    return Reply(NoEvidence("no_token_numbers"))
-                if isinstance(error, UnreadableReply):
-                    raise
+            except UnreadableReply as error:
+                return self._passed_over(task, error)
+            except ProviderRejected as error:
+                if self._is_passable(task, error):
+                    return self._passed_over(task, error)
                 if fields and error.param in (*fields, None):
                     raise
                 refused += not error.shared
@@ -271,6 +293,40 @@ class Core:
                 payload, changes = adapted, changes + 1
             else:
                 return replace(reply, usage=reply.usage + _refused(refused)) if refused else reply
+
+    def _built(self, task: Task, *, for_logprobs: bool) -> Payload | Reply:
+        """Return the body for a task, or the reply to one that need not be sent."""
+        if for_logprobs and self.ladder.refuses_logprobs(task.model_name):
+            return Reply(NoEvidence(NO_LOGPROBS))
+        try:
+            return self.provider.build(task)
+        except QuestionError:
+            if isinstance(task, NativeTask) and self.ladder.goes_on:
+                return Reply(NoEvidence(NO_ENDPOINT))
+            raise
+
+    def _is_passable(self, task: Task, error: ProviderRejected | UnreadableReply) -> bool:
+        """Return whether there is another way than the one that ended in an error."""
+        if isinstance(task, TokenTask):
+            return True
+        return isinstance(task, NativeTask) and self.ladder.goes_on and _is_refused(error)
+
+    def _passed_over(self, task: Task, error: ProviderRejected | UnreadableReply) -> Reply:
+        """Return what an error says about a way that is not the only one.
+
+        Raises:
+            ProviderRejected, UnreadableReply: It is the only one.
+        """
+        if not self._is_passable(task, error):
+            raise error
+        usage = _refused(not error.shared)
+        if isinstance(task, TokenTask):
+            return Reply(NoEvidence("no_token_numbers"), usage=usage)
+        self._warn(NO_ENDPOINT, task.model_name)
+        # a refusal that speaks of the route is about the server and its model, another one about this request
+        if error.status in (404, 405, 501) or re.search(r"/v1/\w", str(error)):
+            self.ladder.note_no_endpoint(task.model_name)
+        return Reply(NoEvidence(NO_ENDPOINT), usage=usage)
 
     def probing(self, sent: Sequence[object]) -> Probing[Diagnosis]:
         """Yield the requests that show how the host behaves; judge their replies and remember what they say.
@@ -338,6 +394,13 @@ class Core:
             get_logger("engine").warning(
                 event, provider=self.provider.name, model=self.model_name, reason=reason
             )
+
+
+def _is_refused(error: ProviderRejected | UnreadableReply) -> bool:
+    """Return whether a decision endpoint does not take a request that may well be asked in another way."""
+    if isinstance(error, UnreadableReply):
+        return True
+    return error.status in (400, 404, 405, 422, 501) and error.code != "content_filter"
 
 
 def _refused(requests: int, *, filtered: bool = False) -> Usage:

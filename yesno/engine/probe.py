@@ -138,7 +138,9 @@ class Findings:
 
 def probe(provider: Provider, asking: Asking, model_name: str) -> Probing[Findings]:
     """Ask everything and return what was found, as far as the provider went along."""
-    found = Findings(asking.ladder.strategies, asking.min_label_mass)
+    # an endpoint that may refuse is the server's own affair; what is read in its place has to be known
+    prompted = tuple(step for step in asking.ladder.strategies if step != "native")
+    found = Findings(prompted or asking.ladder.strategies, asking.min_label_mass)
     check = _Check(provider, asking, model_name, found)
     try:
         yield from check.go()

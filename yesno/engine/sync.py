@@ -243,13 +243,20 @@ class DecisionModel(Core):
         timeout = request.parameters.timeout_s
         deadline = None if timeout is None else time.monotonic() + timeout
         term = Term(deadline, self.attempt_s(timeout))
-        if self.is_native():
-            return self.native_response(request, self._send(self.native_task(request), term))
         spent = Spent()
-        questions = list(request.questions.values())
-        outcomes = self._each("questions", lambda q: self._answer(q, request, spent, term), questions)
-        named: Mapping[str, Outcome] = dict(zip(request.questions, outcomes, strict=True))
-        return self.response(request, named, spent)
+        native, first, left = self.is_native(request), None, request.questions
+        if native:
+            reply = self._send(self.native_task(request), term)
+            first = self.native_response(request, reply)
+            left = self.left_by(request, first)
+            if first is not None and not left:
+                return first
+            spent.add(reply)
+        outcomes = self._each(
+            "questions", lambda q: self._answer(q, request, spent, term), list(left.values())
+        )
+        named: Mapping[str, Outcome] = dict(zip(left, outcomes, strict=True))
+        return self.response(request, self.joined(request, first, named) if native else named, spent)
 
     def _answer(self, question: Question[Any], request: DecisionRequest, spent: Spent, term: Term) -> Outcome:
         def replies_to(tasks: Sequence[Task]) -> list[Reply]:
