@@ -81,6 +81,8 @@ _OPENAI: tuple[tuple[str, Profile], ...] = (
     ("gpt-5.5", _openai(effort="none")),
     ("gpt-5.6", _openai(effort="none")),
     ("gpt-6-luna", _openai(effort="none")),
+    # always thinks, and takes neither `none` nor `minimal`: BerriAI/litellm-docs pull request 1173
+    ("gpt-6-astra", _openai(effort="low")),
 )
 
 

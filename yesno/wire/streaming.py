@@ -28,7 +28,7 @@ def stream_body(content: bytes) -> dict[str, Any]:
     """Return the body that a stream spells in pieces; see `body_of_chunks`.
 
     Raises:
-        ValueError: A chunk is no JSON object.
+        ValueError: A chunk is no JSON object, or none has a choice.
     """
     ended = False
 
@@ -67,11 +67,14 @@ def body_of_chunks(chunks: Iterable[Mapping[str, Any]], *, ended: Any = lambda: 
     Args:
         chunks: The chunks; an `error` among them takes the place of all.
         ended: Returns, after the last chunk, whether the stream said that it was the last.
+
+    Raises:
+        ValueError: No chunk has a choice.
     """
     body: dict[str, Any] = {}
     message: dict[str, Any] = {"role": "assistant", "content": None, "refusal": None}
     logprobs: dict[str, list[Any]] = {}
-    finish = None
+    finish, begun = None, False
     for chunk in chunks:
         if chunk.get("error"):
             return {"error": chunk["error"]}
@@ -81,11 +84,14 @@ def body_of_chunks(chunks: Iterable[Mapping[str, Any]], *, ended: Any = lambda: 
         for choice in chunk.get("choices") or ():
             if choice.get("index") or 0:
                 continue  # another answer to the same prompt
+            begun = True
             finish = choice.get("finish_reason") or finish
             _add(message, choice.get("delta") or choice.get("message") or {})
             for name, entries in (choice.get("logprobs") or {}).items():
                 if isinstance(entries, list):
                     logprobs.setdefault(name, []).extend(entries)
+    if not begun:
+        raise ValueError("no chunk of the stream has a choice")
     finish = finish or ("stop" if ended() else "length")
     choice = {"index": 0, "message": message, "finish_reason": finish, "logprobs": logprobs or None}
     return {"object": "chat.completion", **body, "choices": [choice]}
