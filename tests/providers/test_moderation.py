@@ -113,6 +113,25 @@ DECLINED = {
         400,
         {"error": {"message": {"error": "Violated guardrail policy", "type": "guardrail_intervened"}}},
     ),
+    "google_words": (
+        "openrouter",
+        400,
+        [
+            {
+                "error": {
+                    "code": 400,
+                    "message": "The prompt could not be submitted. This prompt contains sensitive words that violate "
+                    "Google's Responsible AI practices.",
+                    "status": "INVALID_ARGUMENT",
+                }
+            }
+        ],
+    ),
+    "mistral_guardrail": (
+        "openrouter",
+        403,
+        {"message": "Moderation guardrails triggered", "type": "forbidden"},
+    ),
     "filter_behind_a_500": ("azure", 500, {"error": {"message": "no", "code": "content_filter"}}),
 }
 
@@ -191,11 +210,19 @@ def test_a_decision_endpoints_filter_refuses_every_question(shell):
     assert shell(provider).decide("x", Q).outcome("q").reason == "content_filter"
 
 
+def test_a_rate_limit_is_one_whatever_its_words():
+    body = {"error": {"message": "Input traffic violates our fair use policy", "code": "rate_limit"}}
+    server = Server(httpx2.Response(429, json=body))
+    with pytest.raises(ProviderUnavailable):
+        DecisionModel(connected("xai", server), retry=patient([])).decide("x", Q)
+
+
 @pytest.mark.parametrize(
     ("status", "message"),
     [
         (403, "Access to the chat endpoint is denied"),
         (400, "Your account was flagged; contact us"),
+        (401, "This key violates our content policies"),
         (400, "prompt is too long: 9000 tokens"),
         (400, "response_format: unknown filter"),
     ],

@@ -30,12 +30,12 @@ MiMo's type (XiaomiMiMo/MiMo-V2-Flash issue 18), OpenRouter's and OpenAI's `cont
 _WORDS = re.compile(
     r"content exists risk"
     r"|(?:input|output|prompt|response)\b.{0,20}\bblocked by (?:the )?content[ -]filter"
-    r"|content violates (?:our )?usage guidelines"
+    r"|\b(?:prompt|content|input|text|output|response)\b.{0,80}\bviolat\w+ .{0,60}(?:polic(?:y|ies)|guidelines|practices)"
     r"|(?:prompt|input)\b.{0,30}\bflagged\b"
     r"|\bflagged (?:by|as|for)\b.{0,60}\b(?:moderation|policy|safety|unsafe|harmful)"
     r"|triggering .{0,40}content management policy"
     r"|datainspectionfailed"
-    r"|guardrail (?:policy|intervened)|violated guardrail",
+    r"|guardrails? (?:policy|intervened|triggered|blocked)|violated guardrail",
     re.IGNORECASE,
 )
 """What hosts say whose code is that of any bad request: DeepSeek (deepseek-ai/awesome-deepseek-integration issue 13),

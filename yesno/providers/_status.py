@@ -27,6 +27,8 @@ _REQUEST_IDS = ("x-request-id", "request-id", "x-typesafe-request-id")
 """Headers that name a request: OpenAI's, Anthropic's (anthropic 2.14.0) and TypeSafe's; 2026-11."""
 NOT_IMPLEMENTED = 501
 """The only status from 500 on that waiting does not change."""
+_OTHERS = (401, 402, 429)
+"""Statuses that are about the account, whatever else the words may mean."""
 _FINAL = (NO_QUOTA, CONTENT_FILTER)
 QUOTED = "(the server's message quotes the prompt and is left out)"
 
@@ -62,7 +64,7 @@ def status_error(
     """
     message, param, code = details(body)
     quoted = quotes(message, sent, parameters)
-    if declines(body, "" if quoted else message, code):
+    if status not in _OTHERS and declines(body, "" if quoted else message, code):
         code = CONTENT_FILTER
     shown = QUOTED if quoted else masked(message, key)[:300] or f"status {status}"
     known: dict[str, Any] = {
