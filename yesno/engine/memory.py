@@ -40,7 +40,6 @@ _LEARNED = (
     "structured",
 )
 """Fields of a `Profile` that replies teach."""
-_HINTS = get_type_hints(Profile)
 
 
 @runtime_checkable
@@ -191,7 +190,7 @@ def _value(name: str, value: Any) -> Any:  # noqa: ANN401 - JSON
             fits = isinstance(value, list) and all(isinstance(item, str) for item in value)
             return frozenset(value) if fits else _WRONG
         case "cap_name" | "structured":
-            return value if value in get_args(_HINTS[name]) else _WRONG
+            return value if value in get_args(get_type_hints(Profile)[name]) else _WRONG
         case "effort":
             return value if isinstance(value, str | None) else _WRONG
         case "temperature":
