@@ -56,6 +56,8 @@ class VLLMServer:
     def tokens(self, prompt):
         if self.tokenizer == "missing":
             return httpx2.Response(404, json={"detail": "Not Found"})
+        if self.tokenizer == "busy":
+            return httpx2.Response(500, json={"message": "tokenizer failed"})
         if self.tokenizer == "page":
             return httpx2.Response(200, content=b"<html>busy</html>")
         numbers, texts = [], []
@@ -191,6 +193,15 @@ def test_a_reply_in_other_words_is_asked_again_for_the_most_probable(shell):
     outcome, _ = asked(shell, server, Q, strategy="logprobs")
     assert outcome.reason == "low_label_mass"
     assert ["logprob_token_ids" in body for body in server.chats] == [True, False]
+
+
+@both
+def test_a_tokenizer_that_is_busy_is_done_without_and_asked_the_next_time(shell):
+    server = VLLMServer({"Yes": 0.9, "No": 0.1}, tokenizer="busy")
+    model = shell(connected("vllm", server), retry=patient([]))
+    assert "exact_labels" not in model.decide("x", Q).flags
+    server.tokenizer = "bpe"
+    assert "exact_labels" in model.decide("y", Q).flags
 
 
 @both

@@ -15,6 +15,7 @@ from yesno.engine.batches import SINGLE
 from yesno.engine.budget import Budget
 from yesno.engine.caching import Cache
 from yesno.engine.delivery import Delivery
+from yesno.engine.exact import NO_NUMBERS
 from yesno.engine.ladder import NO_ENDPOINT, NO_LOGPROBS, StrategyName, ladder_for
 from yesno.engine.listeners import Call, Listener, notify
 from yesno.engine.memory import Facts, Keeper, Memory, checked_memory
@@ -25,6 +26,7 @@ from yesno.engine.retry import RetryPolicy
 from yesno.engine.validation import validated
 from yesno.errors import (
     ConfigError,
+    ProviderError,
     ProviderRejected,
     ProviderUnavailable,
     QuestionError,
@@ -275,7 +277,7 @@ class Core:
         while True:
             try:
                 reply = yield payload
-            except UnreadableReply as error:
+            except (UnreadableReply, ProviderUnavailable) as error:
                 return self._passed_over(task, error)
             except ProviderRejected as error:
                 if self._is_passable(task, error):
@@ -305,23 +307,25 @@ class Core:
                 return Reply(NoEvidence(NO_ENDPOINT))
             raise
 
-    def _is_passable(self, task: Task, error: ProviderRejected | UnreadableReply) -> bool:
+    def _is_passable(self, task: Task, error: ProviderError) -> bool:
         """Return whether there is another way than the one that ended in an error."""
         if isinstance(task, TokenTask):
             return True
         return isinstance(task, NativeTask) and self.ladder.goes_on and _is_refused(error)
 
-    def _passed_over(self, task: Task, error: ProviderRejected | UnreadableReply) -> Reply:
+    def _passed_over(self, task: Task, error: ProviderError) -> Reply:
         """Return what an error says about a way that is not the only one.
 
         Raises:
-            ProviderRejected, UnreadableReply: It is the only one.
+            ProviderError: It is the only one.
         """
         if not self._is_passable(task, error):
             raise error
+        if isinstance(error, ProviderUnavailable):
+            return Reply(NoEvidence("unavailable"))
         usage = _refused(not error.shared)
         if isinstance(task, TokenTask):
-            return Reply(NoEvidence("no_token_numbers"), usage=usage)
+            return Reply(NoEvidence(NO_NUMBERS), usage=usage)
         self._warn(NO_ENDPOINT, task.model_name)
         # a refusal that speaks of the route is about the server and its model, another one about this request
         if error.status in (404, 405, 501) or re.search(r"/v1/\w", str(error)):
@@ -396,11 +400,11 @@ class Core:
             )
 
 
-def _is_refused(error: ProviderRejected | UnreadableReply) -> bool:
+def _is_refused(error: ProviderError) -> bool:
     """Return whether a decision endpoint does not take a request that may well be asked in another way."""
-    if isinstance(error, UnreadableReply):
-        return True
-    return error.status in (400, 404, 405, 422, 501) and error.code != "content_filter"
+    if isinstance(error, ProviderRejected):
+        return error.status in (400, 404, 405, 422, 501) and error.code != "content_filter"
+    return isinstance(error, UnreadableReply)
 
 
 def _refused(requests: int, *, filtered: bool = False) -> Usage:

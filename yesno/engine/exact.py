@@ -14,14 +14,24 @@ from typing import Any, TypeAlias
 
 from yesno._frozen import FrozenDict
 from yesno.engine.labelling import shown_labels
-from yesno.evidence import Candidate, Completion, Evidence, Position, Reply, TokenIds
+from yesno.evidence import Candidate, Completion, Evidence, NoEvidence, Position, Reply, TokenIds
 from yesno.providers.base import PromptTask, TokenTask
 from yesno.questions import Choice, Question
 from yesno.reading.labels import LETTERS, LabelSet, code_labels
 from yesno.reading.outcome import Declined, Reading, Unread
 from yesno.templates.sets import FileTemplate
 
-__all__ = ["CODES", "Codes", "Vocabulary", "by_codes", "forms_of", "merged", "numbered", "with_tokens"]
+__all__ = [
+    "CODES",
+    "NO_NUMBERS",
+    "Codes",
+    "Vocabulary",
+    "by_codes",
+    "forms_of",
+    "merged",
+    "numbered",
+    "with_tokens",
+]
 
 Result: TypeAlias = Reading | Unread | Declined
 
@@ -33,6 +43,8 @@ CODES = tuple(
     code for code in map("".join, product(LETTERS, repeat=2)) if code.casefold() not in _WORDS.split()
 )
 """What to call options of which there are more than letters."""
+NO_NUMBERS = "no_token_numbers"
+"""Why there is no evidence where a server does not tell the numbers of tokens."""
 KEPT = 64
 """Most sets of texts whose numbers are remembered."""
 
@@ -99,7 +111,8 @@ def numbered(
         return known, 0
     (reply,) = yield [TokenTask(texts, model_name)]
     if not isinstance(reply.evidence, TokenIds):
-        vocabulary.note_without(model_name)
+        if reply.evidence == NoEvidence(NO_NUMBERS):  # else the server was only busy
+            vocabulary.note_without(model_name)
         return FrozenDict(), reply.usage.requests
     ids = FrozenDict(reply.evidence.ids)
     vocabulary.keep(model_name, texts, ids)
