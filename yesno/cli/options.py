@@ -152,6 +152,10 @@ class Connection:
         bool,
         typer.Option("--cache/--no-cache", help="Keep replies, and send no equal request twice."),
     ] = True
+    memory: Annotated[
+        bool,
+        typer.Option("--memory/--no-memory", help="Keep what is learned of the model for later runs."),
+    ] = True
 
     def settings(self) -> dict[str, Any]:
         """Return the arguments of `DecisionModel`, apart from the model and the cache.
@@ -192,6 +196,11 @@ class Connection:
                 from yesno.engine.sqlite_cache import SqliteCache
 
                 options["cache"] = held.enter_context(SqliteCache(cache_file(environment.cache_dir)))
+            if self.memory and provider != "fake":
+                from yesno.engine.folder_memory import FolderMemory
+
+                folder = environment.cache_dir
+                options["memory"] = FolderMemory(None if folder is None else folder / "learned")
             yield held.enter_context(DecisionModel(spec, **options))
 
 

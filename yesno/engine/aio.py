@@ -166,6 +166,8 @@ class AsyncDecisionModel(Core):
         try:
             self.check(request)
             response = self.validated(request, await self._within(request))
+            if self.keeper.is_behind:
+                await asyncio.to_thread(self.keeper.flush)
         except Exception as error:
             self.tell_error(call, error)
             raise
@@ -188,11 +190,17 @@ class AsyncDecisionModel(Core):
 
     async def _respond(self, request: DecisionRequest) -> DecisionResponse:
         attempt_s = self.attempt_s(request.parameters.timeout_s)
-        if self.is_native():
-            return self.native_response(request, await self._send(attempt_s, self.native_task(request)))
         spent = Spent()
-        parts = await _each(lambda talk: self._hold(talk, spent, attempt_s), self.talks(request))
-        return self.response(request, parts, spent)
+        native, first, left = self.is_native(request), None, request.questions
+        if native:
+            reply = await self._send(attempt_s, self.native_task(request))
+            first = self.native_response(request, reply)
+            left = self.left_by(request, first)
+            if first is not None and not left:
+                return first
+            spent.add(reply)
+        parts = await _each(lambda talk: self._hold(talk, spent, attempt_s), self.talks(request, left))
+        return self.response(request, self.joined(request, first, parts, native=native), spent)
 
     async def _hold(self, talk: Talk, spent: Spent, attempt_s: float | None) -> Mapping[str, Outcome]:
         async def replies_to(tasks: Sequence[Task]) -> list[Reply]:

@@ -22,10 +22,10 @@ from yesno.engine.sampling import CAP as SAMPLE_CAP
 from yesno.engine.sampling import MOST as MOST_SAMPLES
 from yesno.engine.sampling import ROUND, numbered_schema_of
 from yesno.errors import ConfigError
-from yesno.evidence import Completion, NativeAnswers, NoEvidence, Reply
+from yesno.evidence import Completion, NativeAnswers, NoEvidence, Reply, TokenIds
 from yesno.flow import gather
 from yesno.messages import Input
-from yesno.providers.base import PromptTask, Turn
+from yesno.providers.base import PromptTask, TokenTask, Turn
 from yesno.providers.profiles import Profile, Strategy
 from yesno.questions import Attempt, Method, Outcome, Question, YesNo
 from yesno.reading.labels import LabelSet
@@ -51,11 +51,11 @@ PER_LINE = 8
 """Output tokens for a line: five are needed for `12. Yes`, and a model may add marks."""
 SPARE = 8
 
-Talk: TypeAlias = Generator[Sequence[PromptTask], Sequence[Reply], Mapping[str, Outcome]]
+Talk: TypeAlias = Generator[Sequence[PromptTask | TokenTask], Sequence[Reply], Mapping[str, Outcome]]
 """Yields prompts to send at once and is sent their replies; returns name -> outcome."""
 _Part: TypeAlias = tuple[list[Result], list[list[Attempt]]]
 """What was read and what was tried, for each question."""
-_Turns: TypeAlias = Generator[Sequence[PromptTask], Sequence[Reply], _Part]
+_Turns: TypeAlias = Generator[Sequence[PromptTask | TokenTask], Sequence[Reply], _Part]
 
 
 def packer_for(packing: Any, asking: Asking, measured: str) -> Packer:  # noqa: ANN401 - the check is the point
@@ -233,7 +233,7 @@ class _Table:
                 return list(read_list(reply.evidence, self.labels, count, min_mass=least))
             case NoEvidence(reason):
                 return [Unread(reason)] * count
-            case NativeAnswers():
+            case NativeAnswers() | TokenIds():
                 raise TypeError("a decision endpoint's answers came back for a prompt")
 
     def _sampled(self, questions: Sequence[YesNo], most: int) -> _Turns:

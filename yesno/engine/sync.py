@@ -70,6 +70,8 @@ class DecisionModel(Core):
         cache: Where replies are kept, such as a `SqliteCache`, so that an equal request is not sent again.
         budget: Limits on dollars, requests and tokens, which may be shared between models.
         price: What the model's tokens cost, when the table in `yesno.providers.prices` does not say.
+        memory: Where what was learned is kept for other runs, such as a `FolderMemory`: what `probe` found, for 30
+            days, and priors of questions. Nothing is remembered across objects without one.
         options: Passed on to the provider.
 
     Equal requests that are under way at the same time go out once. Safe to share between threads. Use it as a
@@ -237,6 +239,7 @@ class DecisionModel(Core):
         try:
             self.check(request)
             response = self.validated(request, self._respond(request))
+            self.keeper.flush()
         except Exception as error:
             self.tell_error(call, error)
             raise
@@ -247,11 +250,18 @@ class DecisionModel(Core):
         timeout = request.parameters.timeout_s
         deadline = None if timeout is None else time.monotonic() + timeout
         term = Term(deadline, self.attempt_s(timeout))
-        if self.is_native():
-            return self.native_response(request, self._send(self.native_task(request), term))
         spent = Spent()
-        parts = self._each("questions", lambda talk: self._hold(talk, spent, term), self.talks(request))
-        return self.response(request, parts, spent)
+        native, first, left = self.is_native(request), None, request.questions
+        if native:
+            reply = self._send(self.native_task(request), term)
+            first = self.native_response(request, reply)
+            left = self.left_by(request, first)
+            if first is not None and not left:
+                return first
+            spent.add(reply)
+        talks = self.talks(request, left)
+        parts = self._each("questions", lambda talk: self._hold(talk, spent, term), talks)
+        return self.response(request, self.joined(request, first, parts, native=native), spent)
 
     def _hold(self, talk: Talk, spent: Spent, term: Term) -> Mapping[str, Outcome]:
         def replies_to(tasks: Sequence[Task]) -> list[Reply]:

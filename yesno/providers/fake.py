@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeAlias
 
 from yesno.errors import ConfigError, UnreadableReply
 from yesno.evidence import NativeAnswers, Reply, Usage
-from yesno.providers.base import NativeTask, Payload, PromptTask, Provider, Task
+from yesno.providers.base import NativeTask, Payload, PromptTask, Provider, Task, TokenTask
 from yesno.providers.profiles import Profile, Strategy
 from yesno.questions import Answer, Refusal
 from yesno.wire.completion import completion_from
@@ -64,6 +64,8 @@ class FakeProvider(Provider):
                 return {"model": task.model_name, "messages": messages, "max_tokens": task.max_tokens}
             case NativeTask():
                 return {"model": task.model_name, "questions": list(task.request.questions)}
+            case TokenTask():
+                raise NotImplementedError("a script has no vocabulary")
 
     def send(self, payload: Payload, *, timeout_s: float | None = None) -> Payload:
         """Play the next reply of the script, or raise the next error."""

@@ -129,6 +129,17 @@ class LocalProvider(Provider):
         """The path of a model file of the user's own: its name may be another one's too."""
         return None if self._file.entry is not None else str(self._file.path)
 
+    @property
+    def identity(self) -> str | None:
+        """Size and time of a model file of the user's own, which may be replaced by another."""
+        if self._file.entry is not None:
+            return None
+        try:
+            state = self._file.path.stat()
+        except OSError:
+            return None
+        return f"{state.st_size}-{state.st_mtime_ns}"
+
     def build(self, task: Task) -> Payload:
         """Return the chat body for a prompt; texts cannot write control tokens of the chat format."""
         if not isinstance(task, PromptTask):

@@ -18,6 +18,9 @@ _MEMBER = re.compile(
     r'"(?P<key>[^"\\]+)"\s*:\s*(?P<value>"(?:[^"\\]|\\.)*"|true\b|false\b|-?\d+(?:\.\d+)?(?=\s*[,}\s]))'
 )
 _Pairs: TypeAlias = Sequence[tuple[str, Any]]
+_ANNOUNCED = re.compile(r"\A[\s*_#]*(?:the )?(?:final )?answer(?: is)?[\s*_]*[:=]?[\s*_]*", re.IGNORECASE)
+"""Words before an answer that is no JSON."""
+_NUMBER = re.compile(r"(?:100|\d{1,2})(?:\.\d{1,9})?\s*%?")
 _ANSWER = ("answer", "label", "choice", "decision", "result")
 """Keys under which models put their answer, the one asked for first."""
 
@@ -40,7 +43,7 @@ def stated_in(text: str, labels: LabelSet) -> Stated | None:
     visible = _THINKING.sub("", text)
     found = [stated for stated in (_read(entry, labels) for entry in _objects(visible)) if stated is not None]
     if not found:
-        label = _label(visible.strip(), labels)
+        label = _label(_ANNOUNCED.sub("", visible.strip()), labels)
         return None if label is None else Stated(label)
     return found[-1] if len({stated.label for stated in found}) == 1 else None
 
@@ -96,6 +99,8 @@ def _objects(text: str, made_of: Callable[[_Pairs], dict[str, Any]] = dict) -> I
         else:
             cut = text.find("}", place)
             members = text[place : cut + 1 if cut >= 0 else len(text)]
+            if '"' not in members:  # a dictionary as Python writes it
+                members = members.replace("'", '"')
             yield made_of(list(_members(members, decoder)))
             end = cut if cut >= 0 else len(text)
         place = text.find("{", end)
@@ -110,11 +115,14 @@ def _members(text: str, decoder: json.JSONDecoder) -> Iterator[tuple[str, Any]]:
             continue
 
 
-def _read(entry: Mapping[str, Any], labels: LabelSet) -> Stated | None:
+def _read(entry: Mapping[str, Any], labels: LabelSet, *, inside: bool = False) -> Stated | None:
+    members = {key.strip().casefold(): value for key, value in entry.items()}
     for key in _ANSWER:
-        if key in entry:
-            label = _label(entry[key], labels)
-            return None if label is None else Stated(label, _confidence(entry.get("confidence")))
+        if key in members:
+            if isinstance(members[key], Mapping):  # such as {"result": {"answer": "yes"}}
+                return None if inside else _read(members[key], labels, inside=True)
+            label = _label(members[key], labels)
+            return None if label is None else Stated(label, _confidence(members.get("confidence")))
     return None
 
 
@@ -129,6 +137,11 @@ def _label(value: Any, labels: LabelSet) -> int | None:  # noqa: ANN401 - any JS
 
 
 def _confidence(value: Any) -> float | None:  # noqa: ANN401 - any JSON value
+    if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
+        number = value.strip().removesuffix("%").strip()
+        percent = "%" in value or "." not in number
+        value = float(number) if not percent else float(number) / 100
+        return value if value <= 1 else _confidence(value)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 100:
         return None
     return float(value) if value <= 1 and not isinstance(value, int) else value / 100

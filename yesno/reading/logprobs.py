@@ -12,7 +12,7 @@ from yesno.reading.intervals import Tally
 from yesno.reading.labels import FORMS_PER_LABEL, LabelSet, Match
 from yesno.reading.outcome import Declined, Reading, Unread
 from yesno.reading.position import Start, find_start
-from yesno.reading.refusals import is_refusal
+from yesno.reading.refusals import is_refusal, refuses_with_no
 from yesno.reading.tokens import data_of, is_special, is_undecodable
 
 __all__ = ["CENSORED_BELOW", "mass_at", "read", "read_at", "recognised"]
@@ -56,7 +56,13 @@ def _read(completion: Completion, labels: LabelSet, min_mass: float) -> Reading 
     if start.index >= len(positions):
         return Unread("truncated" if completion.finish == "length" else "empty")
     return read_at(
-        positions, start, labels, min_mass, cut=completion.finish == "length", lossy=completion.lossy
+        positions,
+        start,
+        labels,
+        min_mass,
+        cut=completion.finish == "length",
+        lossy=completion.lossy,
+        exact=completion.exact,
     )
 
 
@@ -68,6 +74,7 @@ def read_at(
     *,
     cut: bool = False,
     lossy: bool = False,
+    exact: bool = False,
 ) -> Reading | Unread:
     """Read the answer that begins at a place.
 
@@ -78,6 +85,7 @@ def read_at(
         min_mass: Least probability on labels (0..1) for a reading.
         cut: The tokens end because the reply was cut off.
         lossy: Alternatives with equal text collapsed.
+        exact: The host listed just the tokens it was asked for.
     """
     tally = Tally(len(labels), path=start.path)
     problem = _Walk(labels, tally, positions, start, cut=cut).go()
@@ -85,6 +93,8 @@ def read_at(
         return Unread(problem)
     if lossy:
         tally.flags.add("lossy")
+    if exact:
+        tally.flags.add("exact_labels")
     reading = tally.reading()
     if reading is None and not is_measured(positions[start.index]):
         return Unread("sentinel_logprob")
@@ -115,6 +125,8 @@ def recognised(completion: Completion) -> Unread | Declined | None:
         return Declined("refusal")
     if completion.finish == "tool_calls":
         return Unread("tool_call")
+    if refuses_with_no(completion.text or ""):
+        return Declined("refusal")
     return None
 
 
