@@ -136,7 +136,7 @@ def test_a_decision_without_http_loads_no_sdk():
 
 def test_registry_files_and_contract_tests_agree():
     folder = ROOT / "yesno" / "providers"
-    helpers = {"base", "prices", "profiles", "recording"}
+    helpers = {"base", "profiles", "recording"}
     files = {path.stem for path in folder.glob("*.py") if not path.stem.startswith("_")} - helpers
     assert {target.partition(":")[0].rpartition(".")[2] for target in PROVIDERS.values()} == files
     for name, target in PROVIDERS.items():

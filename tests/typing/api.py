@@ -42,7 +42,7 @@ from yesno import (
 from yesno.engine.caching import Cache
 from yesno.engine.diagnosis import Diagnosis
 from yesno.flow import outcome_of
-from yesno.providers.prices import Price
+from yesno.prices import Price
 from yesno.questions import Answer, Outcome, Question
 
 SPAM = YesNo("Is it spam?", yes_when="it sells", examples=[("buy now", True)])

@@ -62,7 +62,7 @@ class DecisionModel(Core):
         listeners: Who is told of requests, responses and errors.
         cache: Where replies are kept, such as a `SqliteCache`, so that an equal request is not sent again.
         budget: Limits on dollars, requests and tokens, which may be shared between models.
-        price: What the model's tokens cost, when the table in `yesno.providers.prices` does not say.
+        price: What the model's tokens cost, when the table in `yesno.prices` does not say.
         options: Passed on to the provider.
 
     Equal requests that are under way at the same time go out once. Safe to share between threads. Use it as a
