@@ -7,7 +7,7 @@ catch it and fall back.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias, TypeVar, cast
@@ -30,6 +30,9 @@ class Ask:
 
     question: Question[Any]
     input: InputLike
+    name: str | None = None
+    """What the question is called; a decision endpoint and listeners see it. Two of a batch that share both name and
+    input travel apart."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "input", freeze_input(self.input))
@@ -49,16 +52,21 @@ def ask(question: Question[A], input: InputLike) -> Flow[A]:
     return cast("A", unwrapped(outcome))
 
 
-def outcome_of(question: Question[Any], input: InputLike) -> Flow[Outcome]:
+def outcome_of(question: Question[Any], input: InputLike, *, name: str | None = None) -> Flow[Outcome]:
     """Ask one question and return its outcome, which may be a `Refusal` or an `Undecided`."""
-    (outcome,) = yield [Ask(question, input)]
+    (outcome,) = yield [Ask(question, input, name)]
     return outcome
 
 
-def ask_all(questions: Iterable[Question[Any]], input: InputLike) -> Flow[list[Outcome]]:
-    """Ask several questions about one input in one batch and return their outcomes in order."""
+def ask_all(
+    questions: Iterable[Question[Any]] | Mapping[str, Question[Any]], input: InputLike
+) -> Flow[list[Outcome]]:
+    """Ask several questions, which may have names, about one input in one batch; return their outcomes in order."""
     frozen = freeze_input(input)
-    asks = [Ask(question, frozen) for question in questions]
+    if isinstance(questions, Mapping):
+        asks = [Ask(question, frozen, name) for name, question in questions.items()]
+    else:
+        asks = [Ask(question, frozen) for question in questions]
     outcomes = (yield asks) if asks else []
     return list(outcomes)
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from jinja2 import Template
     from jinja2.sandbox import SandboxedEnvironment
 
-__all__ = ["PROMPTS", "FileTemplate", "TemplateSet", "layer_template"]
+__all__ = ["PROMPTS", "FileTemplate", "TemplateSet", "environment", "layer_template"]
 
 REQUIRED = ("system", "user")
 """Blocks of every template; `prefill` and `json` may be added."""
@@ -105,7 +105,7 @@ def _template(templates: TemplateSet, kind: str) -> FileTemplate:
 
 
 def layer_template(name: str) -> FileTemplate:
-    """Return a question template of a layer (`tool`, `route`, `retriever`, `passage`, `agent`)."""
+    """Return a question template of a layer, such as `tool`, `route`, `retriever`, `passage` or `agent`."""
     return _load(PROMPTS / "layers" / f"{name}.j2", f"layers/{name}", ("question",))
 
 
@@ -121,7 +121,7 @@ def _load(path: Path, name: str, blocks: tuple[str, ...]) -> FileTemplate:
     import jinja2
 
     try:
-        template = _environment().from_string(body)
+        template = environment().from_string(body)
     except jinja2.TemplateSyntaxError as error:
         raise ConfigError(f"template {name!r}, line {error.lineno}: {error.message}") from error
     lacking = [block for block in blocks if block not in template.blocks]
@@ -131,7 +131,8 @@ def _load(path: Path, name: str, blocks: tuple[str, ...]) -> FileTemplate:
 
 
 @cache
-def _environment() -> SandboxedEnvironment:
+def environment() -> SandboxedEnvironment:
+    """Return the sandbox that all templates live in."""
     from jinja2 import StrictUndefined
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
