@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.engine.support import Native
 from tests.shells import REFUSED, UNDECIDED, Async, Scripted, Sync
-from yesno import FakeProvider, Parameters, Scale, YesNo, YesNoAnswer
+from yesno import ChoiceAnswer, FakeProvider, Parameters, Scale, YesNo, YesNoAnswer
 from yesno.errors import ConfigError, InvalidResponse, ProviderRejected, QuestionError
 from yesno.evidence import NativeAnswers, Reply, Usage
 from yesno.filters import Reranker
@@ -378,6 +378,33 @@ def test_only_the_best_are_compared_and_ties_keep_the_order_by_score(shell):
         None,
         None,
     ]
+
+
+def test_passages_preferred_equally_keep_the_order_by_score_whatever_the_last_digit_says():
+    pairs = [0.4, 0.9, 0.7]  # first over second, first over third, second over third, in the order by score
+    assert (0.4 + 0.9) / 2 == pytest.approx((0.6 + 0.7) / 2)
+
+    def answer(asks):
+        if len(asks) == 3 and isinstance(asks[0].question, YesNo):
+            return [YesNoAnswer(0.5), YesNoAnswer(0.7), YesNoAnswer(0.6)]
+        shares = [share for p in pairs for share in (p, round(1 - p, 1))]
+        return [ChoiceAnswer("first", probabilities={"first": p, "second": 1 - p}) for p in shares]
+
+    ranking = run(Reranker(refine=3).rerank(QUERY, texts(3)), answer)
+    assert [item.index for item in ranking.ranked] == [1, 2, 0]
+    assert [item.preference for item in ranking.ranked] == pytest.approx([0.65, 0.65, 0.2])
+
+
+def test_a_tie_of_scores_on_both_sides_of_what_was_compared_is_an_alarm(shell):
+    def script(prompt):
+        return (
+            {"A": 0.8, "B": 0.2}
+            if "better?" in prompt
+            else {"Yes": 0.9 if "passage 0" in prompt else 0.4, "No": 0.1}
+        )
+
+    two, three = (shell(FakeProvider(script)).run(Reranker(refine=n).rerank(QUERY, texts(3))) for n in (2, 3))
+    assert (two.alarms, three.alarms) == (("tie_at_cut",), ())
 
 
 def test_pairs_that_were_not_read_in_both_orders_do_not_count_and_are_told(shell):
