@@ -382,7 +382,6 @@ def test_only_the_best_are_compared_and_ties_keep_the_order_by_score(shell):
 
 def test_passages_preferred_equally_keep_the_order_by_score_whatever_the_last_digit_says():
     pairs = [0.4, 0.9, 0.7]  # first over second, first over third, second over third, in the order by score
-    assert (0.4 + 0.9) / 2 == pytest.approx((0.6 + 0.7) / 2)
 
     def answer(asks):
         if len(asks) == 3 and isinstance(asks[0].question, YesNo):
