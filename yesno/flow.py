@@ -22,7 +22,7 @@ __all__ = [
     "AsyncRunner",
     "Flow",
     "Outcomes",
-    "Runner",
+    "SyncRunner",
     "arun",
     "ask",
     "ask_all",
@@ -79,7 +79,7 @@ def spent_on(*batches: Sequence[Outcome]) -> Usage | None:
 Flow: TypeAlias = Generator[Sequence[Ask], Sequence[Outcome], T]
 
 
-class Runner(Protocol):
+class SyncRunner(Protocol):
     """What runs flows and returns their results, such as a `DecisionModel`."""
 
     def run(self, flow: Flow[T]) -> T:

@@ -9,7 +9,7 @@ from yesno._log import get_logger
 from yesno.errors import QuestionError
 from yesno.filters.checks import Check, Side
 from yesno.filters.verdicts import Band, CheckResult, Verdict
-from yesno.flow import Ask, AsyncRunner, Flow, Runner, spent_on
+from yesno.flow import Ask, AsyncRunner, Flow, SyncRunner, spent_on
 from yesno.messages import InputLike, last_user_message, messages_of
 from yesno.questions import Outcome, Refusal, Undecided, YesNo, YesNoAnswer
 from yesno.questions.base import checked_text, checked_threshold
@@ -61,7 +61,7 @@ class Guardrails(Generic[R_co]):
         self: Guardrails[Verdict],
         checks: Checks,
         *,
-        model: Runner,
+        model: SyncRunner,
         threshold: float = 0.5,
         review: float | None = None,
         reprompt: str | None = None,
@@ -82,7 +82,7 @@ class Guardrails(Generic[R_co]):
         self,
         checks: Checks,
         *,
-        model: Runner | AsyncRunner | None = None,
+        model: SyncRunner | AsyncRunner | None = None,
         threshold: float = 0.5,
         review: float | None = None,
         reprompt: str | None = None,
