@@ -1,10 +1,12 @@
 import logging
+from typing import ClassVar
 
 import pytest
 
+from tests.filters.contract import PRIVATE, FilterContract
 from tests.shells import REFUSED, UNDECIDED, Scripted
 from yesno import Message, YesNo
-from yesno.errors import ProviderRejected, QuestionError, Refused, UndecidedError
+from yesno.errors import ConfigError, ProviderRejected, QuestionError, Refused, UndecidedError
 from yesno.filters import Check, Guardrails
 
 RUDE = "Is this rude?"
@@ -17,7 +19,7 @@ CALL = {"id": "1", "type": "function", "function": {"name": "pay", "arguments": 
 
 def judge(model, guard, *args, side="input", **kwargs):
     """Judge a text through a model of either kind, as a flow."""
-    check = guard.check_input if side == "input" else guard.check_output
+    check = guard.judge_input if side == "input" else guard.judge_output
     return model.run(check(*args, **kwargs))
 
 
@@ -80,11 +82,12 @@ def test_case_185_no_checks_fail_at_once(checks):
         Guardrails(checks)
 
 
-def test_case_185_without_a_model_the_same_call_gives_a_flow_and_with_one_the_verdict(shell):
+def test_case_185_without_a_model_checking_fails_at_once_and_with_one_gives_the_verdict(shell):
+    for side in ("check_input", "check_output"):
+        with pytest.raises(ConfigError, match=r"model=DecisionModel\(\.\.\.\)"):
+            getattr(Guardrails(CHECKS), side)("x")
     model = Scripted(shell, {"rude": 0.97})
-    flow = Guardrails(CHECKS).check_input("x")
     guard = Guardrails(CHECKS, model=model.model)
-    assert [ask.name for ask in next(flow)] == ["rude", "spam"]
     assert model.result(guard.check_input("x")).blocked
     assert model.result(guard.check_output("x")).blocked
     assert model.result(guard.with_check(Check("leak", LEAK)).check_input("x")).blocked
@@ -106,7 +109,7 @@ def test_case_187_checks_without_one_take_that_of_the_guardrails_and_failures_ar
 @pytest.mark.parametrize("value", [-0.1, 1.1, float("nan"), "0.5", True], ids=repr)
 @pytest.mark.parametrize("name", ["threshold", "review"])
 def test_case_188_a_threshold_of_a_check_that_is_none_fails_naming_the_check(name, value):
-    with pytest.raises(QuestionError, match=r"check 'rude'.*threshold"):
+    with pytest.raises(ConfigError, match=f"`{name}` of check `rude`"):
         Check("rude", RUDE, **{name: value})
 
 
@@ -119,7 +122,7 @@ def test_case_189_a_probability_equal_to_the_threshold_is_rejected(shell):
     ("build", "problem"),
     [
         (lambda: Guardrails(CHECKS, threshold=1.5), "threshold.*1.5"),
-        (lambda: Guardrails(CHECKS, review=-1), "threshold.*-1"),
+        (lambda: Guardrails(CHECKS, review=-1), "review.*-1"),
         (lambda: Guardrails(CHECKS, threshold=0.4, review=0.5), "'rude' blocks from 0.4"),
         (lambda: Guardrails({" ": RUDE}), "name.*blank"),
         (lambda: Guardrails({"rude": " "}), "'rude'.*blank"),
@@ -133,7 +136,7 @@ def test_case_189_a_probability_equal_to_the_threshold_is_rejected(shell):
     ids=str,
 )
 def test_case_190_what_makes_no_sense_fails_at_once_naming_the_problem(build, problem):
-    with pytest.raises(QuestionError, match=problem):
+    with pytest.raises((QuestionError, ConfigError), match=problem):
         build()
 
 
@@ -266,7 +269,7 @@ def test_probabilities_are_logged_at_debug_only_and_texts_not_at_all(shell, capl
 def test_a_conversation_without_the_message_to_judge_is_an_error_not_a_pass(side):
     guard = Guardrails(CHECKS)
     with pytest.raises(QuestionError, match=r"no .*message to check"):
-        (guard.check_input if side == "input" else guard.check_output)([Message("system", "be kind")])
+        (guard.judge_input if side == "input" else guard.judge_output)([Message("system", "be kind")])
 
 
 def test_of_a_conversation_the_last_message_of_the_side_is_judged(shell):
@@ -283,3 +286,21 @@ def test_of_a_conversation_the_last_message_of_the_side_is_judged(shell):
         "three",
         {"userMessage": "three", "response": "four"},
     ]
+
+
+class TestGuardrails(FilterContract):
+    filter = Guardrails
+    settings: ClassVar = {"checks": CHECKS}
+    impossible = (
+        ({"threshold": 1.5}, "threshold"),
+        ({"review": -1}, "review"),
+        ({"reprompt": " "}, "reprompt"),
+        ({"message": ""}, "message"),
+        ({"threshold": 0.2, "review": 0.3}, "review"),
+    )
+
+    def flow(self, made):
+        return made.judge_input(PRIVATE)
+
+    def call(self, made):
+        return made.check_input(PRIVATE)

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.engine.support import Native
+from tests.filters.contract import PRIVATE, FilterContract
 from tests.shells import REFUSED, UNDECIDED, Async, Scripted, Sync
 from yesno import ChoiceAnswer, FakeProvider, Parameters, Scale, YesNo, YesNoAnswer
 from yesno.errors import ConfigError, InvalidResponse, ProviderRejected, QuestionError
@@ -442,3 +443,29 @@ def test_a_ranking_is_a_stable_sort_of_what_has_a_score(grades, top_k, most):
     scored = [(-grade, index) for index, grade in enumerate(grades) if grade is not None]
     assert [item.index for item in ranking.ranked] == [index for _, index in sorted(scored)][:top_k]
     assert [item.index for item in ranking.unscored] == [i for i, grade in enumerate(grades) if grade is None]
+
+
+class TestReranker(FilterContract):
+    filter = Reranker
+    impossible = (
+        ({"max_per_request": 0}, "max_per_request"),
+        ({"refine": 1}, "refine"),
+        ({"question": "Is it?"}, "question template"),
+    )
+
+    def flow(self, made):
+        return made.rerank(PRIVATE, texts(2))
+
+    def call(self, made):
+        return made(PRIVATE, texts(2))
+
+    @pytest.mark.parametrize("reply", [REFUSED, UNDECIDED], ids=["refused", "undecided"])
+    def test_a_model_without_an_answer_is_raised_or_falls_back_and_tells_nobody_the_input(
+        self, shell, reply, caplog
+    ):
+        """Nothing is made up: without an answer a document is listed apart; a failure is raised (case 176)."""
+        with caplog.at_level(logging.DEBUG, logger="yesno.filters"):
+            ranking = Scripted(shell, default=reply).run(self.flow(self.make()))
+        assert (len(ranking.unscored), ranking.ranked) == (2, ())
+        assert [r.levelname for r in caplog.records if r.levelno >= logging.WARNING] == ["WARNING"]
+        assert PRIVATE not in "".join(str(vars(record)) for record in caplog.records)

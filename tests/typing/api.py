@@ -41,10 +41,23 @@ from yesno import (
 )
 from yesno.engine.caching import Cache
 from yesno.engine.diagnosis import Diagnosis
-from yesno.filters import Card, Check, Guardrails, Ranking, Reranker, Scores, Verdict
+from yesno.filters import (
+    Card,
+    Check,
+    FoundTools,
+    Guardrails,
+    Ranking,
+    Reranker,
+    Scores,
+    ToolFilter,
+    ToolSearch,
+    ToolSelection,
+    Verdict,
+)
 from yesno.flow import Outcomes, outcome_of, spent_on
 from yesno.prices import Price
 from yesno.questions import Answer, Outcome, Question
+from yesno.tools import Tool
 
 SPAM = YesNo("Is it spam?", yes_when="it sells", examples=[("buy now", True)])
 TEAM = Choice("Which team?", {"billing": "payments", "support": None}, none="neither")
@@ -62,8 +75,8 @@ class Pick(Question[PickAnswer]):
 def guard(text: str, model: DecisionModel, documents: list[Path]) -> None:
     checks: list[str | Check] = ["prompt_injection", Check("off_topic", topic="cooking", threshold=0.8)]
     assert_type(Guardrails(checks, model=model).check_input(text), Verdict)
-    assert_type(Guardrails({"rude": "Is it?"}).check_output(text, user=text), Flow[Verdict])
-    assert_type(model.run(Guardrails(checks).with_check("personal_data").check_input(text)), Verdict)
+    assert_type(Guardrails({"rude": "Is it?"}).judge_output(text, user=text), Flow[Verdict])
+    assert_type(model.run(Guardrails(checks).with_check("personal_data").judge_input(text)), Verdict)
     assert_type(Check("personal_data").card, Card | None)
     ranking = model.run(Reranker(text=lambda path: path.read_text()).rerank(text, documents, top_k=3))
     assert_type(ranking, Ranking[Path])
@@ -74,7 +87,7 @@ def guard(text: str, model: DecisionModel, documents: list[Path]) -> None:
 
 async def aguard(text: str, model: AsyncDecisionModel) -> None:
     assert_type(await Guardrails({"rude": SPAM}, model=model).check_input(text), Verdict)
-    assert_type(await model.run(Guardrails({"rude": SPAM}).check_input(text)), Verdict)
+    assert_type(await model.run(Guardrails({"rude": SPAM}).judge_input(text)), Verdict)
 
 
 class Ear(Listener):
@@ -195,3 +208,12 @@ def wrong(model: DecisionModel, response: DecisionResponse) -> Any:
     model.decide("x", "Is it?")  # type: ignore[arg-type]  # a text is no question
     model.map(["x"])  # type: ignore[call-overload]  # there is no question
     return response.yes_no("q").value  # type: ignore[attr-defined]  # a choice has it
+
+
+def filters(model: DecisionModel, tools: list[Tool]) -> None:
+    """What filters give."""
+    assert_type(model.run(ToolFilter().select(tools, "hi")), list[Tool])
+    assert_type(model.run(ToolFilter().select(None, "hi")), None)
+    assert_type(model.run(ToolFilter().select(lambda: tools, "hi")), list[Any] | None)
+    assert_type(model.run(ToolFilter().explain(tools, "hi")), ToolSelection[Any])
+    assert_type(model.run(ToolSearch().find("{}", tools)), FoundTools[Tool])

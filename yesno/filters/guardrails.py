@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import Any, Generic, TypeAlias, TypeVar, cast, overload
+from typing import Any, Generic, Never, TypeAlias, TypeVar, cast, overload
 
+from yesno._checks import checked_share
 from yesno._log import get_logger
-from yesno.errors import QuestionError
-from yesno.filters.checks import Check, Side
-from yesno.filters.verdicts import Band, CheckResult, Verdict
-from yesno.flow import Ask, AsyncRunner, Flow, SyncRunner, spent_on
+from yesno.errors import ConfigError, QuestionError
+from yesno.filters._bands import Band, CheckResult, Verdict
+from yesno.filters._checks import Check, Side
+from yesno.flow import Ask, AsyncRunner, Flow, Runner, SyncRunner, run_with, spent_on
 from yesno.messages import InputLike, last_user_message, messages_of
 from yesno.questions import Outcome, Refusal, Undecided, YesNo, YesNoAnswer
-from yesno.questions.base import checked_text, checked_threshold
 from yesno.response import no_answer_error
 
 __all__ = ["Checks", "Guardrails", "MessageOf"]
@@ -29,8 +29,8 @@ class Guardrails(Generic[R_co]):
 
     Args:
         checks: Names of ready checks and `Check`s, or a mapping of names to questions.
-        model: A `DecisionModel` or an `AsyncDecisionModel` that answers at once; without one, what `check_input` and
-            `check_output` return is a flow for `model.run`.
+        model: The model that `check_input` and `check_output` ask: a `DecisionModel`, or an `AsyncDecisionModel` whose
+            verdicts are awaited. The flows `judge_input` and `judge_output` need none.
         threshold: Probability (0..1) of yes from which on a check blocks, unless it has its own.
         review: Probability from which on a check that does not block wants a review, unless it has its own; None for
             no such band.
@@ -41,13 +41,13 @@ class Guardrails(Generic[R_co]):
     into a pass. A text that is blank, or a response that only calls tools, passes without a call.
 
     Raises:
-        QuestionError: There is no check, a name is unknown, blank or used twice, a text is blank, or a threshold is
-            no probability or lies below the one for a review.
+        QuestionError: There is no check, or a name is unknown, blank or used twice.
+        ConfigError: A text is blank, or a threshold is no probability or lies below the one for a review.
     """
 
     @overload
     def __init__(
-        self: Guardrails[Flow[Verdict]],
+        self: Guardrails[Never],
         checks: Checks,
         *,
         model: None = None,
@@ -89,11 +89,11 @@ class Guardrails(Generic[R_co]):
         message: MessageOf | None = None,
     ) -> None:
         self.checks = _checked(checks)
-        self.threshold = checked_threshold(threshold)
-        self.review = None if review is None else checked_threshold(review)
-        self.reprompt = None if reprompt is None else checked_text("reprompt", reprompt)
-        self._message = message if message is None or callable(message) else checked_text("message", message)
-        self._model = model
+        self.threshold = checked_share("threshold", threshold)
+        self.review = None if review is None else checked_share("review", review)
+        self.reprompt = _words("reprompt", reprompt)
+        self._message = message if callable(message) else _words("message", message)
+        self._model = cast("Runner | None", model)
         for check in self.checks:
             self._limits(check)
 
@@ -114,7 +114,29 @@ class Guardrails(Generic[R_co]):
         return self.with_checks([*self.checks, check])
 
     def check_input(self, given: object) -> R_co:
-        """Judge what a user wrote.
+        """Judge what a user wrote with the model given; see `judge_input`.
+
+        Raises:
+            ConfigError: There is no model.
+        """
+        return cast("R_co", run_with(self._model, self.judge_input(given)))
+
+    def check_output(
+        self,
+        response: object,
+        *,
+        user: object = None,
+        sources: str | Sequence[str] | None = None,
+    ) -> R_co:
+        """Judge what a model answered with the model given; see `judge_output`.
+
+        Raises:
+            ConfigError: There is no model.
+        """
+        return cast("R_co", run_with(self._model, self.judge_output(response, user=user, sources=sources)))
+
+    def judge_input(self, given: object) -> Flow[Verdict]:
+        """Return the flow that judges what a user wrote.
 
         Args:
             given: A text, a message, or a conversation in any shape that `messages_of` reads, of which the last user
@@ -131,14 +153,14 @@ class Guardrails(Generic[R_co]):
             raise QuestionError("there is no user message to check; give a text or messages with one")
         return self._judged("input", questions, text if text.strip() else None)
 
-    def check_output(
+    def judge_output(
         self,
         response: object,
         *,
         user: object = None,
         sources: str | Sequence[str] | None = None,
-    ) -> R_co:
-        """Judge what a model answered; raises what `check_input` does.
+    ) -> Flow[Verdict]:
+        """Return the flow that judges what a model answered; it raises what that of `judge_input` does.
 
         Args:
             response: A text, an assistant's message, or messages, of which the last one of the assistant is judged.
@@ -161,11 +183,7 @@ class Guardrails(Generic[R_co]):
     def _questions(self, side: Side) -> dict[str, YesNo]:
         return {check.name: check.question(side) for check in self.checks}
 
-    def _judged(self, side: Side, questions: Mapping[str, YesNo], given: InputLike | None) -> R_co:
-        flow = self._judging(side, questions, given)
-        return cast("R_co", flow if self._model is None else self._model.run(flow))
-
-    def _judging(self, side: Side, questions: Mapping[str, YesNo], given: InputLike | None) -> Flow[Verdict]:
+    def _judged(self, side: Side, questions: Mapping[str, YesNo], given: InputLike | None) -> Flow[Verdict]:
         if given is None:
             return Verdict("pass")
         outcomes = yield [Ask(question, given, name) for name, question in questions.items()]
@@ -191,7 +209,7 @@ class Guardrails(Generic[R_co]):
         block = self.threshold if check.threshold is None else check.threshold
         review = self.review if check.review is None else check.review
         if review is not None and review > block:
-            raise QuestionError(
+            raise ConfigError(
                 f"check {check.name!r} blocks from {block:g} on, so it cannot want a review from {review:g} on; "
                 "lower `review`"
             )
@@ -210,6 +228,12 @@ class Guardrails(Generic[R_co]):
         if self._message is None:
             return f"The {side} was rejected by: {', '.join(failed)}"
         return self._message(failed) if callable(self._message) else self._message
+
+
+def _words(name: str, value: object) -> str | None:
+    if value is not None and (not isinstance(value, str) or not value.strip()):
+        raise ConfigError(f"`{name}` must be a text that is not blank, not {value!r}")
+    return value
 
 
 def _checked(checks: Any) -> tuple[Check, ...]:  # noqa: ANN401 - user input

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar, cast
 
+from yesno._checks import checked_count
 from yesno._log import get_logger
 from yesno.errors import ConfigError, QuestionError
-from yesno.filters.pairs import comparisons, preferences
-from yesno.filters.passages import TextOf, text_of
-from yesno.filters.ranking import Alarm, Ranked, Ranking, Scores, Unscored
-from yesno.flow import Ask, Flow, spent_on
+from yesno.filters._pairs import comparisons, preferences
+from yesno.filters._passages import TextOf, text_of
+from yesno.filters._ranking import Alarm, Ranked, Ranking, Scores, Unscored
+from yesno.flow import Ask, Flow, Runner, run_with, spent_on
 from yesno.questions import Outcome, Question, Refusal, Scale, ScaleAnswer, Undecided, YesNo, YesNoAnswer
 from yesno.questions.base import TOLERANCE
 from yesno.templates.layers import checked_template, layer_question
@@ -32,8 +33,9 @@ class Reranker:
         max_per_request: Most questions in one request to a decision endpoint; requests of a round go out at once.
         text: Where a document's text is: the name of a key or an attribute, or a function of the document. By
             default a document is a text, or holds one under `text`, `page_content` or `content`.
+        model: The model to ask when the reranker is called; a `DecisionModel` or an `AsyncDecisionModel`.
 
-    Its methods are flows for `model.run`. What fails raises, and one failing request fails all; a document whose
+    Its methods are flows for `model.run`; with `model=` the object itself can be called as `rerank` is. What fails raises, and one failing request fails all; a document whose
     question was refused or is undecided is listed apart and never has a made-up score.
 
     Raises:
@@ -49,12 +51,22 @@ class Reranker:
         refine: int = 0,
         max_per_request: int = 20,
         text: TextOf | None = None,
+        model: Runner | None = None,
     ) -> None:
         self._question = checked_template(question, required=["document"])
         self._levels = None if levels is None else Scale("?", levels).levels
-        self._refine = _whole("refine", refine, least=2) if refine else 0
-        self._most = _whole("max_per_request", max_per_request, least=1)
+        self._refine = _refine(refine)
+        self._most = checked_count("max_per_request", max_per_request)
         self._text = text
+        self._model = model
+
+    def __call__(self, query: str, documents: Iterable[Any], top_k: int | None = None) -> Any:  # noqa: ANN401 - as `Runner.run`
+        """Return what `model.run` gives for `rerank`: a `Ranking`, or an awaitable of it with an async model.
+
+        Raises:
+            ConfigError: The reranker was made without a model.
+        """
+        return run_with(self._model, self.rerank(query, documents, top_k))
 
     def score(self, query: str, documents: Iterable[Any]) -> Flow[Scores]:
         """Score each document.
@@ -77,7 +89,7 @@ class Reranker:
             ConfigError: `top_k` is below 1.
         """
         given = list(documents)
-        kept = len(given) if top_k is None else _whole("top_k", top_k, least=1)
+        kept = len(given) if top_k is None else checked_count("top_k", top_k)
         return self._ranking(_checked(query), given, self._texts(given), kept)
 
     def _texts(self, documents: Iterable[Any]) -> list[str]:
@@ -182,7 +194,7 @@ def _checked(query: Any) -> str:  # noqa: ANN401 - the check is the point
     return query
 
 
-def _whole(name: str, value: Any, *, least: int) -> int:  # noqa: ANN401 - the check is the point
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise ConfigError(f"`{name}` must be a whole number of at least {least}, not {value!r}")
+def _refine(value: Any) -> int:  # noqa: ANN401 - the check is the point
+    if type(value) is not int or value < 0 or value == 1:
+        raise ConfigError(f"`refine` must be 0 or a whole number of at least 2, not {value!r}")
     return value

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Literal, TypeAlias
 
+from yesno._checks import checked_share
 from yesno._frozen import FrozenDict
 from yesno.errors import QuestionError
-from yesno.filters.cards import Card, card_of
+from yesno.filters._cards import Card, card_of
 from yesno.questions import YesNo
-from yesno.questions.base import checked_threshold
 from yesno.templates.encoding import Encoded, encode_text
 from yesno.templates.sets import FileTemplate, check_names, check_template
 
@@ -33,8 +33,9 @@ class Check:
         variables: What a ready check asks for, such as `topic` of `off_topic`.
 
     Raises:
-        QuestionError: A name or question is blank, there is no such ready check, it lacks a variable or takes no
-            such, or a threshold is no probability.
+        QuestionError: A name or question is blank, there is no such ready check, or it lacks a variable or takes no
+            such.
+        ConfigError: A threshold is no probability.
     """
 
     name: str
@@ -63,8 +64,9 @@ class Check:
             )
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "own", own)
-        object.__setattr__(self, "threshold", _limit(name, threshold))
-        object.__setattr__(self, "review", _limit(name, review))
+        for key, limit in (("threshold", threshold), ("review", review)):
+            checked = None if limit is None else checked_share(f"{key}` of check `{name}", limit)
+            object.__setattr__(self, key, checked)
         object.__setattr__(self, "variables", FrozenDict(variables))
 
     @property
@@ -111,16 +113,6 @@ def card(name: str) -> Card:
         QuestionError: There is no such check.
     """
     return card_of(name, _ready(name))
-
-
-def _limit(name: str, value: Any) -> float | None:  # noqa: ANN401 - the check is the point
-    """Return a check's threshold unchanged when it is None or in 0..1, else raise `QuestionError`."""
-    if value is None:
-        return None
-    try:
-        return checked_threshold(value)
-    except QuestionError as error:
-        raise QuestionError(f"check {name!r}: {error}") from None
 
 
 def _own(name: str, question: Any) -> YesNo:  # noqa: ANN401 - user input
