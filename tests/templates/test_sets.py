@@ -172,7 +172,7 @@ def test_a_template_of_ones_own_is_checked_before_it_is_used():
     }.items():
         with pytest.raises(ConfigError, match=message):
             checked_template(bad, required=["name"], optional=["description"])
-    with pytest.raises(ConfigError, match="name .* or .*description"):
+    with pytest.raises(ConfigError, match=r"name .* or .*description"):
         checked_template("Is it?", any_of=["name", "description"])
 
 
