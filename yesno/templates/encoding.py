@@ -11,10 +11,9 @@ import json
 import re
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
 
-from yesno._frozen import FrozenDict, FrozenList
 from yesno.messages import Input, Message
+from yesno.messages.plain import thawed
 
 __all__ = ["Encoded", "encode_line", "encode_name", "encode_text", "render_input"]
 
@@ -85,16 +84,8 @@ def render_input(value: Input) -> str:
     if isinstance(value, str):
         return encode_text(value)
     if isinstance(value, Mapping):
-        return encode_text(json.dumps(_thawed(value), ensure_ascii=False))
+        return encode_text(json.dumps(thawed(value), ensure_ascii=False))
     return "\n".join(_message(message) for message in value)
-
-
-def _thawed(value: Any) -> Any:  # noqa: ANN401 - plain JSON values
-    if isinstance(value, FrozenDict):
-        return {key: _thawed(item) for key, item in value.items()}
-    if isinstance(value, FrozenList):
-        return [_thawed(item) for item in value]
-    return value
 
 
 def _message(message: Message) -> str:
