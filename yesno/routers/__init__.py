@@ -1,0 +1,34 @@
+"""Choose where something goes: chat models, sources of documents, agents.
+
+Routers are flows that never import the engine: a `DecisionModel` or an `AsyncDecisionModel` runs them.
+"""
+
+from yesno.routers.agent import Agent, AgentRouter, AgentState
+from yesno.routers.base import Router
+from yesno.routers.chat import ChatRouter
+from yesno.routers.cost import CostRouter
+from yesno.routers.query import QueryRoute, QueryRouter
+from yesno.routers.routes import DEFAULT_ROUTE, Route, RouteChoice
+
+__all__ = [
+    "DEFAULT_ROUTE",
+    "ROUTERS",
+    "Agent",
+    "AgentRouter",
+    "AgentState",
+    "ChatRouter",
+    "CostRouter",
+    "QueryRoute",
+    "QueryRouter",
+    "Route",
+    "RouteChoice",
+    "Router",
+]
+
+ROUTERS: dict[str, type[Router]] = {
+    "agent": AgentRouter,
+    "chat": ChatRouter,
+    "cost": CostRouter,
+    "query": QueryRouter,
+}
+"""Name -> class. A router is one file, one line here and one contract test."""
