@@ -1,9 +1,12 @@
-"""A decision model whose answers a test writes itself."""
+"""A decision model whose answers a test writes itself, and routing chat models of both kinds to go with it."""
+
+import asyncio
 
 from tests.shells import Recorder
 from yesno import ChoiceAnswer, FakeProvider, YesNoAnswer
 from yesno.errors import ProviderRejected
 from yesno.messages.plain import thawed
+from yesno.routers import AsyncRoutingChatModel, RoutingChatModel
 
 FAILURE = ProviderRejected("the other side failed", provider="fake", status=400)
 
@@ -48,11 +51,42 @@ class Judge:
     def inputs(self):
         return [thawed(request.input) for request in self.requests]
 
+    def chat(self, router, routes=None, **settings):
+        """Return a routing chat model of the same kind, which asks this judge."""
+        return Desk(self.kind, router, routes, model=self.model, **settings)
+
     def _reply(self, payload):
         reply = self.left.pop(0) if self.left is not None else self.answers
         if isinstance(reply, Exception):
             return reply
         return {name: reply[name] for name in payload["questions"]}
+
+
+class Desk:
+    """A routing chat model of either kind, called the same way."""
+
+    def __init__(self, shell, router, routes=None, **settings):
+        self.is_async = shell.name == "async"
+        self.model = (AsyncRoutingChatModel if self.is_async else RoutingChatModel)(
+            router, routes, **settings
+        )
+
+    def __call__(self, messages="hello", **options):
+        reply = self.model(messages, **options)
+        return asyncio.run(awaited(reply)) if self.is_async else reply
+
+    def stream(self, messages="hello", **options):
+        """Return the pieces of a stream that has ended, and the stream."""
+        stream = self.model.stream(messages, **options)
+        return (asyncio.run(drained(stream)) if self.is_async else list(stream)), stream
+
+
+async def awaited(value):
+    return await value
+
+
+async def drained(stream):
+    return [piece async for piece in stream]
 
 
 class Target:

@@ -3,11 +3,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.routers.contract import RouterContract
-from tests.routers.support import FAILURE, Judge, likely, said
+from tests.routers.support import FAILURE, Desk, Judge, Target, likely, said
 from yesno import Undecided
 from yesno.errors import ConfigError
 from yesno.prices import Price
-from yesno.routers import CostRouter, Route
+from yesno.routers import CostRouter, Route, RoutingChatModel
 
 CHEAP, MIDDLE, DEAR = Price(0.1, 0.4), Price(1, 4), Price(10, 40)
 
@@ -122,6 +122,9 @@ def test_probabilities_of_ones_own_are_used_and_nothing_is_asked(shell):
         assert (choice.route, choice.probabilities) == ("middle", given_)
         assert judge.requests == []
     assert seen == [["a", "b", "c"]]
+    targets = {route.name: Target(route.name) for route in routes()}
+    desk = Desk(shell, CostRouter(routes(), default="dear", probabilities=given_), targets)
+    assert desk().response == "middle"
 
 
 @pytest.mark.parametrize(
@@ -146,6 +149,20 @@ def test_one_answer_that_is_missing_takes_the_default_route_rather_than_count_as
     answers = {**suffices(0.9, 0.9, 0.9), "suffices2": Undecided("truncated")}
     _, choice = choose(shell, answers)
     assert (choice.route, choice.why, choice.probabilities) == ("dear", "undecided", {})
+
+
+def test_a_routing_model_asks_it_about_what_it_was_given(shell):
+    judge = Judge(shell, suffices(0.9, 0.9, 0.9))
+    reply = judge.chat(
+        CostRouter(routes(), default="dear"), {route.name: Target(route.name) for route in routes()}
+    )()
+    assert (reply.response, reply.choice.expected_usd["cheap"] > 0) == ("cheap", True)
+
+
+def test_it_needs_a_model_unless_probabilities_are_given():
+    targets = {route.name: Target() for route in routes()}
+    with pytest.raises(ConfigError, match="`model=`"):
+        RoutingChatModel(CostRouter(routes(), default="dear"), targets)
 
 
 @given(

@@ -44,6 +44,19 @@ from yesno.engine.diagnosis import Diagnosis
 from yesno.flow import outcome_of
 from yesno.prices import Price
 from yesno.questions import Answer, Outcome, Question
+from yesno.routers import (
+    AgentRouter,
+    AgentState,
+    AsyncRoutedStream,
+    AsyncRoutingChatModel,
+    ChatRouter,
+    QueryRoute,
+    QueryRouter,
+    RouteChoice,
+    RoutedResponse,
+    RoutedStream,
+    RoutingChatModel,
+)
 
 SPAM = YesNo("Is it spam?", yes_when="it sells", examples=[("buy now", True)])
 TEAM = Choice("Which team?", {"billing": "payments", "support": None}, none="neither")
@@ -176,3 +189,22 @@ def wrong(model: DecisionModel, response: DecisionResponse) -> Any:
     model.decide("x", "Is it?")  # type: ignore[arg-type]  # a text is no question
     model.map(["x"])  # type: ignore[call-overload]  # there is no question
     return response.yes_no("q").value  # type: ignore[attr-defined]  # a choice has it
+
+
+def routers(model: DecisionModel) -> None:
+    router = ChatRouter({"small": "facts", "large": ["proofs", "code"]}, default="large")
+    assert_type(model.run(router.route("x")), RouteChoice)
+    assert_type(model.run(QueryRouter({"manual": "how to"}).route("x")), QueryRoute[str])
+    assert_type(model.run(QueryRouter([(3, "how to")]).route("x", [Message("user", "x")])), QueryRoute[int])
+    assert_type(model.run(AgentRouter({"a": print}).decide({"task": "x"})), AgentState)
+    chat = RoutingChatModel(router, {"small": print, "large": print}, model=model)
+    assert_type(chat("x", temperature=0), RoutedResponse)
+    assert_type(chat.stream([Message("user", "x")]), RoutedStream)
+
+
+async def async_routers(model: AsyncDecisionModel) -> None:
+    router = ChatRouter({"small": "facts", "large": "proofs"}, default="large")
+    assert_type(await model.run(router.route("x")), RouteChoice)
+    chat = AsyncRoutingChatModel(router, {"small": print, "large": print}, model=model)
+    assert_type(await chat("x"), RoutedResponse)
+    assert_type(chat.stream("x"), AsyncRoutedStream)

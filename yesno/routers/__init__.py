@@ -7,8 +7,13 @@ from yesno.routers.agent import Agent, AgentRouter, AgentState
 from yesno.routers.base import Router
 from yesno.routers.chat import ChatRouter
 from yesno.routers.cost import CostRouter
+from yesno.routers.model import AsyncRoutingChatModel, RoutingChatModel
 from yesno.routers.query import QueryRoute, QueryRouter
+from yesno.routers.replies import RoutedResponse
 from yesno.routers.routes import DEFAULT_ROUTE, Route, RouteChoice
+from yesno.routers.streams import AsyncRoutedStream, RoutedStream
+from yesno.routers.switch import RouteRequest, current_route
+from yesno.routers.targets import anthropic_messages, openai_chat, openai_responses
 
 __all__ = [
     "DEFAULT_ROUTE",
@@ -16,13 +21,23 @@ __all__ = [
     "Agent",
     "AgentRouter",
     "AgentState",
+    "AsyncRoutedStream",
+    "AsyncRoutingChatModel",
     "ChatRouter",
     "CostRouter",
     "QueryRoute",
     "QueryRouter",
     "Route",
     "RouteChoice",
+    "RouteRequest",
+    "RoutedResponse",
+    "RoutedStream",
     "Router",
+    "RoutingChatModel",
+    "anthropic_messages",
+    "current_route",
+    "openai_chat",
+    "openai_responses",
 ]
 
 ROUTERS: dict[str, type[Router]] = {
