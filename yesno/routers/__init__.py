@@ -5,6 +5,7 @@ Routers are flows that never import the engine: a `DecisionModel` or an `AsyncDe
 
 from yesno.routers.agent import Agent, AgentRouter, AgentState
 from yesno.routers.base import Router
+from yesno.routers.cascade import Cascade, CascadeReply, Step
 from yesno.routers.chat import ChatRouter
 from yesno.routers.cost import CostRouter
 from yesno.routers.model import AsyncRoutingChatModel, RoutingChatModel
@@ -23,6 +24,8 @@ __all__ = [
     "AgentState",
     "AsyncRoutedStream",
     "AsyncRoutingChatModel",
+    "Cascade",
+    "CascadeReply",
     "ChatRouter",
     "CostRouter",
     "QueryRoute",
@@ -34,6 +37,7 @@ __all__ = [
     "RoutedStream",
     "Router",
     "RoutingChatModel",
+    "Step",
     "anthropic_messages",
     "current_route",
     "openai_chat",
@@ -42,6 +46,7 @@ __all__ = [
 
 ROUTERS: dict[str, type[Router]] = {
     "agent": AgentRouter,
+    "cascade": Cascade,
     "chat": ChatRouter,
     "cost": CostRouter,
     "query": QueryRouter,
