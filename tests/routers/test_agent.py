@@ -233,11 +233,11 @@ def test_questions_of_ones_own_are_asked(shell):
     agents = {"billing": Agent(bill, "payments"), "support": support}
     judge.result(AgentRouter(agents, question="Who?", model=judge.model)(task="x"))
     template = "Is {{ name }} it?"
-    judge.result(AgentRouter(agents, threshold=0.5, template=template, model=judge.model)(task="x"))
+    judge.result(AgentRouter(agents, threshold=0.5, question_template=template, model=judge.model)(task="x"))
     texts = [[question.text for question in request.questions.values()] for request in judge.requests]
     assert texts == [["Who?"], ["Is billing it?", "Is support it?"]]
-    with pytest.raises(ConfigError, match=r"lacks \{\{ name \}\} or"):
-        AgentRouter(agents, threshold=0.5, template="Is it?")
+    with pytest.raises(ConfigError, match=r"\{\{name\}\} or"):
+        AgentRouter(agents, threshold=0.5, question_template="Is it?")
 
 
 def test_coroutines_run_with_an_asynchronous_model_beside_functions_in_threads(shell):

@@ -64,7 +64,7 @@ def test_each_route_is_judged_on_its_own_with_its_descriptions(shell):
     assert '"cheap" (small talk; facts)' in texts[1]
     assert '"middle"' in texts[2]
     assert "()" not in texts[2]
-    judge, _ = choose(shell, suffices(0.9, 0.9, 0.9), template="Enough, {{ name }}?")
+    judge, _ = choose(shell, suffices(0.9, 0.9, 0.9), question_template="Enough, {{ name }}?")
     assert judge.requests[0].questions["suffices1"].text == "Enough, dear?"
 
 
@@ -135,7 +135,7 @@ def test_probabilities_of_ones_own_are_used_and_nothing_is_asked(shell):
         ({"probabilities": [0.5]}, "mapping"),
         ({"min_probability": 1.1}, "min_probability"),
         ({"output_tokens": -1}, "output_tokens"),
-        ({"template": "Enough?"}, "lacks"),
+        ({"question_template": "Enough?"}, "must hold"),
         ({"default": "free"}, "'free'"),
     ],
     ids=lambda value: repr(value)[:60],
@@ -161,7 +161,7 @@ def test_a_routing_model_asks_it_about_what_it_was_given(shell):
 
 def test_it_needs_a_model_unless_probabilities_are_given():
     targets = {route.name: Target() for route in routes()}
-    with pytest.raises(ConfigError, match="`model=`"):
+    with pytest.raises(ConfigError, match=r"model="):
         RoutingChatModel(CostRouter(routes(), default="dear"), targets)
 
 

@@ -481,7 +481,7 @@ def test_case_131_what_fails_while_routing_is_raised_unchanged_and_no_model_is_c
         (by_length, {"default": "a"}, "no route"),
         (by_length, {"routes": {"a": None}, "default": "a"}, "'a' has no target"),
         (by_length, {"routes": {"a": Target()}, "default": "a", "model": 3}, "model"),
-        (ChatRouter(ROUTES, default="large"), {"routes": {"small": Target(), "large": Target()}}, "`model=`"),
+        (ChatRouter(ROUTES, default="large"), {"routes": {"small": Target(), "large": Target()}}, "model="),
         (ChatRouter(ROUTES, default="large"), {"routes": {"small": Target(), "x": Target()}}, "'x'"),
         (ChatRouter(ROUTES, default="large"), {}, "'small' has no target"),
         (ChatRouter(ROUTES, default="large"), {"routes": targets(), "default": "small"}, "default"),
@@ -502,7 +502,7 @@ def test_a_router_may_be_a_flow_of_ones_own(shell):
     model = shell(FakeProvider({"B": 0.9, "A": 0.1})).model
     reply = Desk(shell, router, targets(), default="small", model=model)(said("prove it"))
     assert (reply.route, round(reply.probabilities["large"], 3)) == ("large", 0.9)
-    with pytest.raises(ConfigError, match="`model=`"):
+    with pytest.raises(ConfigError, match=r"model="):
         Desk(shell, router, targets(), default="small")(said("prove it"))
 
 

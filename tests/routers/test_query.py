@@ -106,7 +106,7 @@ def test_case_165_a_provider_without_an_asynchronous_form_is_never_swallowed():
 
 
 def test_case_166_a_template_of_ones_own_is_used(shell):
-    judge, _ = search(shell, answers(0.9, 0.2), template="Look into {{ description }}?")
+    judge, _ = search(shell, answers(0.9, 0.2), question_template="Look into {{ description }}?")
     texts = [question.text for question in judge.requests[0].questions.values()]
     assert texts == ["Look into how to use the product?", "Look into today's news?"]
 
@@ -114,14 +114,14 @@ def test_case_166_a_template_of_ones_own_is_used(shell):
 @pytest.mark.parametrize(
     ("template", "named"),
     [
-        ("Is it?", r"lacks \{\{ description \}\}"),
-        ("{{ description }} {{ name }}", "names 'name'.*description"),
+        ("Is it?", r"must hold \{\{description\}\}"),
+        ("{{ description }} {{ name }}", r"names 'name'.*description"),
     ],
     ids=["lacking", "unknown"],
 )
 def test_case_166_a_template_without_its_variable_or_with_another_is_refused(template, named):
     with pytest.raises(ConfigError, match=named):
-        QueryRouter(SOURCES, template=template)
+        QueryRouter(SOURCES, question_template=template)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
+from yesno._frozen import FrozenDict
 from yesno.errors import QuestionError
 from yesno.messages.message import Message
 from yesno.messages.plain import freeze_values
@@ -27,6 +28,8 @@ def freeze_input(value: Any) -> Input:  # noqa: ANN401 - the check is the point
     Raises:
         QuestionError: The input is missing, blank or empty, or holds a value of another type.
     """
+    if isinstance(value, FrozenDict) and value:
+        return value
     if isinstance(value, str):
         if not value.strip():
             raise QuestionError("`input` is blank; give it some text")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from yesno._checks import checked_count
 from yesno._frozen import FrozenDict, FrozenList
 from yesno.errors import ConfigError
 from yesno.messages.inputs import Input
@@ -36,9 +37,9 @@ class Window:
     message_filter: Callable[[Message], bool] | None = None
 
     def __post_init__(self) -> None:
-        _check_count("max_messages", self.max_messages)
+        checked_count("max_messages", self.max_messages)
         if self.max_message_length is not None:
-            _check_count("max_message_length", self.max_message_length)
+            checked_count("max_message_length", self.max_message_length)
         if self.message_filter is not None and not callable(self.message_filter):
             raise ConfigError(
                 f"`message_filter` must be a function from a Message to a bool, not {self.message_filter!r}"
@@ -73,11 +74,6 @@ class Window:
             short = [ToolCall(call.name, shortened(call.arguments, limit), call.id) for call in calls]
             message = message.changed(tool_calls=short)
         return message
-
-
-def _check_count(name: str, value: object) -> None:
-    if type(value) is not int or value < 1:
-        raise ConfigError(f"`{name}` must be a whole number of at least 1, not {value!r}")
 
 
 def _answered(messages: Sequence[Message], places: Iterable[int]) -> Iterable[int]:

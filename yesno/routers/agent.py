@@ -11,13 +11,13 @@ from typing import Any, ClassVar, Self, TypeAlias
 from yesno._frozen import FrozenDict
 from yesno._log import get_logger
 from yesno.errors import AnswerError, ConfigError, QuestionError
-from yesno.flow import Flow, ask_all
+from yesno.flow import Flow, Runner, ask_all
 from yesno.messages.plain import freeze_values, thawed
 from yesno.questions import Choice, ChoiceAnswer, Question, YesNo
 from yesno.response import unwrapped
-from yesno.routers.base import Router, Runner, is_async, yes_of
+from yesno.routers.base import Router, is_async, yes_of
 from yesno.routers.parallel import arun_each, run_each
-from yesno.templates.layers import checked_template, layer_question
+from yesno.templates.layers import QuestionTemplate, layer_question
 
 __all__ = ["Agent", "AgentRouter", "AgentState"]
 
@@ -76,6 +76,8 @@ class AgentState:
             raise ConfigError(f"this is not a stored AgentState ({type(error).__name__}: {error})") from None
 
 
+VARIABLES = ("name", "description")
+
 Save: TypeAlias = Callable[[AgentState], Any]
 
 
@@ -89,7 +91,8 @@ class AgentRouter(Router):
         agents: Name -> function or `Agent`, called with the request's arguments.
         threshold: Least probability, between 0 and 1, for an agent to run.
         question: The choice question; used without a threshold.
-        template: A Jinja text of the yes/no question, with `{{ name }}` or `{{ description }}`; used with one.
+        question_template: Your own yes/no question in Jinja, which must name `{{name}}` or `{{description}}`; used
+            with one.
         model: Whom to ask. With an `AsyncDecisionModel` a call is awaited, and functions that are not
             coroutines run in threads.
 
@@ -107,14 +110,16 @@ class AgentRouter(Router):
         *,
         threshold: float | None = None,
         question: str | None = None,
-        template: str | None = None,
+        question_template: str | None = None,
         model: Runner | None = None,
     ) -> None:
         super().__init__(model)
         self.agents = _checked_agents(agents)
         """Name -> agent, in the order configured."""
         self.threshold = _checked_inside(threshold)
-        self._questions = self._asked_of(question, checked_template(template, any_of=["name", "description"]))
+        self._questions = self._asked_of(
+            question, QuestionTemplate("agent", question_template, VARIABLES, VARIABLES)
+        )
         self._refuse_coroutines()
 
     def __call__(
@@ -190,11 +195,11 @@ class AgentRouter(Router):
         run = _Run(self, context, save)
         return run.aend(model.run(deciding)) if is_async(model) else run.end(model.run(deciding))
 
-    def _asked_of(self, question: str | None, template: str | None) -> dict[str, Question[Any]]:
+    def _asked_of(self, question: str | None, template: QuestionTemplate) -> dict[str, Question[Any]]:
         texts = {name: agent.description for name, agent in self.agents.items()}
         if self.threshold is not None:
             return {
-                f"agent{number}": YesNo(layer_question("agent", template, name=name, description=text))
+                f"agent{number}": YesNo(template.text(name=name, description=text))
                 for number, (name, text) in enumerate(texts.items(), start=1)
             }
         if len(texts) == 1:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inspect import iscoroutinefunction
-from typing import Any, ClassVar, Literal, Protocol, TypeAlias, TypeVar
+from typing import Any, ClassVar, Literal, TypeAlias, TypeVar
 
 from yesno._log import get_logger
 from yesno.errors import (
@@ -17,16 +17,14 @@ from yesno.errors import (
     Refused,
     UndecidedError,
 )
-from yesno.flow import Flow
+from yesno.flow import Flow, Runner, run_with
 from yesno.questions import Outcome, YesNoAnswer
 from yesno.response import unwrapped
 
 __all__ = [
     "FAILURES",
     "Router",
-    "Runner",
     "attempt",
-    "checked_share",
     "checked_word",
     "failure_word",
     "is_async",
@@ -39,13 +37,6 @@ T = TypeVar("T")
 Why: TypeAlias = Literal["refused", "undecided", "failed"]
 FAILURES = (ProviderError, NoAnswer, DeadlineExceeded, BudgetExceeded)
 """What a failed decision raises; wrong questions and settings are no such failure."""
-
-
-class Runner(Protocol):
-    """What runs a flow: a `DecisionModel`, or an `AsyncDecisionModel`, whose `run` is awaited."""
-
-    def run(self, flow: Flow[T], /) -> Any:  # noqa: ANN401 - the result, or an awaitable of it
-        """Run a flow to its end and return its result."""
 
 
 class Router:
@@ -66,13 +57,11 @@ class Router:
         self.model = model
 
     def _run(self, flow: Flow[Any]) -> Any:  # noqa: ANN401 - the result, or an awaitable of it
-        return self._asked().run(flow)
+        return run_with(self.model, flow)
 
     def _asked(self) -> Runner:
         if self.model is None:
-            raise ConfigError(
-                f"the {self.name} router has no model to ask; pass `model=`, or run its flow with a model's `run`"
-            )
+            raise ConfigError("there is no model; pass model=DecisionModel(...), or an AsyncDecisionModel")
         return self.model
 
 
@@ -123,13 +112,6 @@ def warn(router: str, fallback: str, error: Exception) -> None:
     get_logger("routers").warning(
         "router_fell_back", router=router, fallback=fallback, error=type(error).__name__
     )
-
-
-def checked_share(setting: str, value: Any) -> float:  # noqa: ANN401 - the check is the point
-    """Return a probability that is a setting, else raise `ConfigError`."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise ConfigError(f"`{setting}` must be a number from 0 to 1, not {value!r}")
-    return float(value)
 
 
 def checked_word(setting: str, value: Any, words: tuple[str, ...]) -> str:  # noqa: ANN401 - the check is the point

@@ -7,24 +7,15 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias, cast
 
+from yesno._checks import checked_share
 from yesno.errors import AsyncUnsupported, ConfigError
 from yesno.evidence import Usage
-from yesno.flow import arun, run
+from yesno.flow import Runner, arun, run
 from yesno.messages import Window, as_input, messages_of
 from yesno.prices import Price, price_for
 from yesno.questions import YesNo
 from yesno.response import DecisionResponse
-from yesno.routers.base import (
-    FAILURES,
-    Router,
-    Runner,
-    checked_share,
-    checked_word,
-    failure_word,
-    is_async,
-    warn,
-    yes_of,
-)
+from yesno.routers.base import FAILURES, Router, checked_word, failure_word, is_async, warn, yes_of
 from yesno.routers.calls import acollected, checked_call, collected
 from yesno.routers.parallel import acalled, called
 from yesno.routers.replies import RoutedResponse, final_text, recorded_route, routed, usage_of, without_route

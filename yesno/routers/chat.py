@@ -6,21 +6,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import fsum
 from typing import Any, ClassVar, Literal, TypeAlias
 
+from yesno._checks import checked_share
 from yesno._frozen import FrozenDict
 from yesno.errors import AnswerError, ConfigError, NoProbabilities, QuestionError
-from yesno.flow import Flow, outcome_of
+from yesno.flow import Flow, Runner, outcome_of
 from yesno.messages import Input, Message, Window, as_input, last_user_message, messages_of
 from yesno.questions import Choice, ChoiceAnswer
 from yesno.response import unwrapped
-from yesno.routers.base import (
-    Router,
-    Runner,
-    attempt,
-    checked_share,
-    checked_word,
-    failure_word,
-    warn,
-)
+from yesno.routers.base import Router, attempt, checked_word, failure_word, warn
 from yesno.routers.routes import Route, RouteChoice, Routes, checked_default, routes_of
 from yesno.templates.layers import layer_question
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, TypeAlias
 
+from yesno._checks import checked_share
 from yesno._frozen import FrozenDict
 from yesno.errors import ConfigError
-from yesno.flow import Flow, ask_all
+from yesno.flow import Flow, Runner, ask_all
 from yesno.messages import Input, Message
 from yesno.prices import Price, price_for
 from yesno.questions import YesNo
-from yesno.routers.base import Runner, checked_share, yes_of
+from yesno.routers.base import yes_of
 from yesno.routers.chat import ROUNDING, ConversationRouter
 from yesno.routers.routes import Route, RouteChoice, Routes
-from yesno.templates.layers import checked_template, layer_question
+from yesno.templates.layers import QuestionTemplate
 
 __all__ = ["CostRouter"]
 
@@ -38,7 +39,7 @@ class CostRouter(ConversationRouter):
             the router chooses without asking; by default the model is asked.
         output_tokens: How long an answer is expected to be, for comparing prices; the input is estimated at four
             bytes per token of the messages.
-        template: A Jinja text of the question, with `{{ name }}` or `{{ description }}`.
+        question_template: Your own question in Jinja; it must name `{{name}}` or `{{description}}`.
         settings: As for `ConversationRouter`.
 
     Raises:
@@ -54,7 +55,7 @@ class CostRouter(ConversationRouter):
         min_probability: float = 0.8,
         probabilities: Probabilities | None = None,
         output_tokens: int = 500,
-        template: str | None = None,
+        question_template: str | None = None,
         model: Runner | None = None,
         **settings: Any,
     ) -> None:
@@ -70,13 +71,10 @@ class CostRouter(ConversationRouter):
         if probabilities is not None and not callable(probabilities):
             probabilities = self._checked(probabilities)
         self._given = probabilities
-        template = checked_template(template, any_of=["name", "description"])
+        names = ("name", "description")
+        asked = QuestionTemplate("suffices", question_template, names, names)
         self._questions = {
-            route.name: YesNo(
-                layer_question(
-                    "suffices", template, name=route.name, description="; ".join(route.descriptions)
-                )
-            )
+            route.name: YesNo(asked.text(name=route.name, description="; ".join(route.descriptions)))
             for route in self.routes
         }
 

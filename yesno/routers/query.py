@@ -6,22 +6,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, Literal, TypeAlias, TypeVar
 
+from yesno._checks import checked_share
 from yesno._log import get_logger
 from yesno.errors import ConfigError, QuestionError
-from yesno.flow import Flow, ask_all
+from yesno.flow import Flow, Runner, ask_all
 from yesno.messages import messages_of
 from yesno.questions import YesNo
-from yesno.routers.base import (
-    Router,
-    Runner,
-    attempt,
-    checked_share,
-    checked_word,
-    failure_word,
-    warn,
-    yes_of,
-)
-from yesno.templates.layers import checked_template, layer_question
+from yesno.routers.base import Router, attempt, checked_word, failure_word, warn, yes_of
+from yesno.templates.layers import QuestionTemplate
 
 __all__ = ["QueryRoute", "QueryRouter"]
 
@@ -56,7 +48,7 @@ class QueryRouter(Router, Generic[R]):
         sources: Name -> description; or pairs of anything, such as a retriever, and its description.
         min_probability: Least probability (0..1) of a source that is searched.
         max_messages: Messages that the model sees, the query included; 1 shows the query alone.
-        template: A Jinja text of your own with `{{ description }}`.
+        question_template: Your own question in Jinja; it must name `{{description}}`.
         fallback: What to search when the decision fails or is refused: `"none"`, `"all"`, or `"fail"` to raise.
         model: For calling the router directly.
 
@@ -72,7 +64,7 @@ class QueryRouter(Router, Generic[R]):
         *,
         min_probability: float = 0.5,
         max_messages: int = 3,
-        template: str | None = None,
+        question_template: str | None = None,
         fallback: Fallback = "none",
         model: Runner | None = None,
     ) -> None:
@@ -85,9 +77,9 @@ class QueryRouter(Router, Generic[R]):
             raise ConfigError(f"`max_messages` must be a whole number of at least 1, not {max_messages!r}")
         self.max_messages = max_messages
         self.fallback = checked_word("fallback", fallback, ("none", "all", "fail"))
-        template = checked_template(template, required=["description"])
+        asked = QuestionTemplate("retriever", question_template, ["description"], ["description"])
         self._questions = {
-            f"source{number}": YesNo(layer_question("retriever", template, description=description))
+            f"source{number}": YesNo(asked.text(description=description))
             for number, (_, description) in enumerate(pairs, start=1)
         }
 

@@ -10,8 +10,8 @@ from typing import Any, TypeAlias
 
 from yesno._frozen import FrozenDict
 from yesno.errors import ConfigError, RoutingError
-from yesno.flow import Flow
-from yesno.routers.base import Router, Runner, is_async
+from yesno.flow import Flow, Runner
+from yesno.routers.base import Router, is_async
 from yesno.routers.chat import ConversationRouter
 from yesno.routers.replies import recorded_route, without_route
 from yesno.routers.routes import (

@@ -11,7 +11,9 @@ import json
 import re
 from collections.abc import Mapping
 from functools import lru_cache
+from typing import Any
 
+from yesno._frozen import FrozenDict
 from yesno.messages import Input, Message
 from yesno.messages.plain import thawed
 
@@ -83,9 +85,15 @@ def render_input(value: Input) -> str:
     """
     if isinstance(value, str):
         return encode_text(value)
+    if isinstance(value, FrozenDict):
+        return value.once(_mapping_text)  # hundreds of questions may be about one conversation
     if isinstance(value, Mapping):
-        return encode_text(json.dumps(thawed(value), ensure_ascii=False))
+        return _mapping_text(value)
     return "\n".join(_message(message) for message in value)
+
+
+def _mapping_text(value: Mapping[str, Any]) -> str:
+    return encode_text(json.dumps(thawed(value), ensure_ascii=False))
 
 
 def _message(message: Message) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from yesno.errors import ConfigError
@@ -13,15 +14,14 @@ from yesno.templates.sets import environment, layer_template
 if TYPE_CHECKING:
     from jinja2 import Template
 
-__all__ = ["checked_template", "layer_question"]
+__all__ = ["QuestionTemplate", "layer_question"]
 
 
-def layer_question(layer: str, template: str | None = None, /, **variables: str) -> str:
+def layer_question(layer: str, **variables: str) -> str:
     """Return the text of a layer's question.
 
     Args:
-        layer: A file of `prompts/layers`, such as `tool`, `route`, `retriever`, `passage` or `agent`.
-        template: A Jinja text of your own in place of the layer's; see `checked_template`.
+        layer: `tool`, `route`, `retriever`, `passage` or `agent`.
         variables: What its template names, such as `name` and `description`; encoded, so that a tool's
             description cannot change the prompt. An unused `description` may be empty.
 
@@ -29,55 +29,71 @@ def layer_question(layer: str, template: str | None = None, /, **variables: str)
         ConfigError: There is no such layer, or the template names a variable that is not given.
     """
     encoded = {name: encode_text(text.strip()) for name, text in variables.items()}
-    if template is None:
-        return Encoded(layer_template(layer).render("question", encoded))
-    return Encoded(_compiled(template).render(encoded).strip())
+    return Encoded(layer_template(layer).render("question", encoded))
 
 
-def checked_template(
-    template: str | None,
-    *,
-    required: Sequence[str] = (),
-    any_of: Sequence[str] = (),
-    optional: Sequence[str] = (),
-) -> str | None:
-    """Return a question template of the caller's own when it can be filled.
+@dataclass(frozen=True, slots=True)
+class QuestionTemplate:
+    """The text of a layer's question: the shipped one, or one of the user's own.
 
     Args:
-        template: The Jinja text; None for the layer's own.
-        required: Variables that it must name.
-        any_of: Variables of which it must name one at least.
-        optional: Others that it may name.
+        layer: Whose question it is, such as `tool`; its shipped template is used when there is no other.
+        source: A Jinja template of the user's own, such as "Does {{name}} help?".
+        required: The variables that a template of one's own must name; with several, one of them.
+        allowed: All that it may name.
 
     Raises:
-        ConfigError: It is blank or no Jinja template, lacks a variable, or names another one.
+        ConfigError: A template of one's own is no text, cannot be parsed, or names other variables.
     """
-    if template is None:
-        return None
-    if not isinstance(template, str) or not template.strip():
-        raise ConfigError(f"a question template must be a text with something in it, not {template!r}")
-    named = _named_in(template)
-    allowed = [*required, *any_of, *optional]
-    shown = ", ".join(f"{{{{ {name} }}}}" for name in allowed) or "none"
-    unknown = sorted(named - set(allowed))
-    if unknown:
-        raise ConfigError(f"the question template names {', '.join(map(repr, unknown))}; it may name {shown}")
-    lacking = [name for name in required if name not in named]
-    if lacking or (any_of and not named & set(any_of)):
-        wanted = " or ".join(f"{{{{ {name} }}}}" for name in (lacking[:1] or any_of))
-        raise ConfigError(f"the question template lacks {wanted}; without it all questions would be the same")
-    return template
+
+    layer: str
+    source: str | None = None
+    required: Collection[str] = ()
+    allowed: Collection[str] = ()
+
+    def __post_init__(self) -> None:
+        if self.source is not None:
+            _check(self.source, tuple(self.required), tuple(self.allowed))
+
+    def text(self, **variables: str) -> str:
+        """Return the question for these values, which are encoded, without space around it."""
+        return _text(self.layer, self.source, tuple(variables.items()))
 
 
-def _named_in(template: str) -> set[str]:
-    from jinja2 import TemplateSyntaxError, meta
+@lru_cache(maxsize=4096)  # the same tools and routes come with every message
+def _text(layer: str, source: str | None, variables: tuple[tuple[str, str], ...]) -> str:
+    if source is None:
+        return layer_question(layer, **dict(variables))
+    import jinja2
 
     try:
-        return meta.find_undeclared_variables(environment().parse(template))
-    except TemplateSyntaxError as error:
-        raise ConfigError(f"the question template, line {error.lineno}: {error.message}") from error
+        rendered = _compiled(source).render({name: encode_text(text.strip()) for name, text in variables})
+    except (jinja2.TemplateError, ArithmeticError, LookupError, TypeError, ValueError) as error:
+        raise ConfigError(f"`question_template` cannot be rendered: {error}") from error
+    return Encoded(rendered.strip())
 
 
-@lru_cache(maxsize=64)
-def _compiled(template: str) -> Template:
-    return environment().from_string(template)
+@cache
+def _compiled(source: str) -> Template:
+    return environment().from_string(source)
+
+
+def _check(source: object, required: tuple[str, ...], allowed: tuple[str, ...]) -> None:
+    import jinja2
+    import jinja2.meta
+
+    if not isinstance(source, str):
+        raise ConfigError(f"`question_template` must be a text, not {type(source).__name__}")
+    try:
+        named = jinja2.meta.find_undeclared_variables(environment().parse(source))
+    except jinja2.TemplateSyntaxError as error:
+        raise ConfigError(f"`question_template`, line {error.lineno}: {error.message}") from error
+    if required and not named.intersection(required):
+        wanted = " or ".join("{{" + name + "}}" for name in required)
+        raise ConfigError(f"`question_template` must hold {wanted}; it is what the question is about")
+    unknown = sorted(named.difference(allowed))
+    if unknown:
+        known = ", ".join(allowed)
+        raise ConfigError(
+            f"`question_template` names {unknown[0]!r}, which has no value; allowed are {known}"
+        )
