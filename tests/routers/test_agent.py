@@ -210,6 +210,19 @@ def test_of_several_errors_the_first_by_order_is_raised_and_the_others_have_ende
     assert sorted(agents.calls) == ["a", "b", "c"]
 
 
+def test_a_store_that_fails_is_raised_as_it_is_when_all_agents_have_ended(shell):
+    agents = Agents()
+    judge = Judge(shell, judged(0.9, 0.9, 0.9))
+
+    def full(state):
+        if state.outputs:
+            raise OSError("disk full")
+
+    with pytest.raises(OSError, match="disk full"):
+        judge.result(agents.router(judge, threshold=0.5)(task="x", save=full))
+    assert sorted(agents.calls) == ["a", "b", "c"]
+
+
 def test_one_agent_alone_is_not_asked_about(shell):
     judge = Judge(shell, FAILURE)
     assert judge.result(AgentRouter({"only": bill}, model=judge.model)(task="x")) == "billed x"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from inspect import isawaitable, iscoroutinefunction
+from inspect import isawaitable
 from typing import Any, ClassVar, Self, TypeAlias
 
 from yesno._frozen import FrozenDict
@@ -16,7 +16,7 @@ from yesno.messages.plain import freeze_values, thawed
 from yesno.questions import Choice, ChoiceAnswer, Question, YesNo
 from yesno.response import unwrapped
 from yesno.routers.base import Router, is_async, yes_of
-from yesno.routers.parallel import arun_each, run_each
+from yesno.routers.parallel import arun_each, is_coroutine_function, run_each
 from yesno.templates.layers import QuestionTemplate, layer_question
 
 __all__ = ["Agent", "AgentRouter", "AgentState"]
@@ -214,7 +214,7 @@ class AgentRouter(Router):
         if self.model is None or is_async(self.model):
             return
         for name, agent in self.agents.items():
-            if iscoroutinefunction(agent.call):
+            if is_coroutine_function(agent.call):
                 raise ConfigError(
                     f"agent {name!r} is a coroutine function; it needs an AsyncDecisionModel as `model`"
                 )

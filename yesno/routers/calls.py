@@ -46,7 +46,7 @@ def collected(answer: Any, route: str) -> Any:  # noqa: ANN401 - any answer
     refuse_asynchronous(answer, route)
     if not isinstance(answer, Iterator):
         return answer
-    chunks = Chunks()
+    chunks = Chunks(keep=True)
     for piece in answer:
         chunks.add(piece)
     return chunks.everything()
@@ -56,7 +56,7 @@ async def acollected(answer: Any) -> Any:  # noqa: ANN401 - any answer
     """Return an answer whole, also when it comes as an iterator of either kind."""
     if not isinstance(answer, AsyncIterator | Iterator):
         return answer
-    chunks = Chunks()
+    chunks = Chunks(keep=True)
     async for piece in each_of(answer):
         chunks.add(piece)
     return chunks.everything()

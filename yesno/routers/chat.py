@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import fsum
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, Required, TypeAlias, TypedDict, Unpack
 
 from yesno._checks import checked_share
 from yesno._frozen import FrozenDict
@@ -17,12 +17,23 @@ from yesno.routers.base import Router, attempt, checked_word, failure_word, warn
 from yesno.routers.routes import Route, RouteChoice, Routes, checked_default, routes_of
 from yesno.templates.layers import layer_question
 
-__all__ = ["ROUNDING", "ChatRouter", "ConversationRouter", "best_of"]
+__all__ = ["ROUNDING", "ChatRouter", "ConversationRouter", "ConversationSettings", "best_of"]
 
 Fallback: TypeAlias = Literal["default_route", "fail"]
 
 ROUNDING = 1e-9
 """Sums of probabilities are equal up to this."""
+
+
+class ConversationSettings(TypedDict, total=False):
+    """What all routers of conversations can be given; see `ConversationRouter`."""
+
+    default: Required[str]
+    fallback: Fallback
+    max_messages: int
+    max_message_length: int | None
+    message_filter: Callable[[Message], bool] | None
+    model: Runner | None
 
 
 class ConversationRouter(Router):
@@ -146,7 +157,7 @@ class ChatRouter(ConversationRouter):
         *,
         min_probability: float | None = None,
         question: str | None = None,
-        **settings: Any,
+        **settings: Unpack[ConversationSettings],
     ) -> None:
         super().__init__(routes, **settings)
         if question is not None and (not isinstance(question, str) or not question.strip()):

@@ -15,19 +15,23 @@ class Chunks:
 
     The events are those of the Responses API, and of anthropic's `messages.stream` (openai 3.57.0, anthropic
     2.14.0; 2026-11). Anything else is passed over.
+
+    Args:
+        keep: Whether to keep the chunks themselves for `everything`.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, keep: bool = False) -> None:
         self._texts: list[str] = []
         self._whole: Any = None
-        self._all: list[Any] = []
+        self._all: list[Any] | None = [] if keep else None
         self._role = "assistant"
         self._fields: dict[str, list[str]] = {}
         self._calls: dict[int, dict[str, Any]] = {}
 
     def add(self, chunk: Any) -> None:  # noqa: ANN401 - any chunk
         """Take the next chunk."""
-        self._all.append(chunk)
+        if self._all is not None:
+            self._all.append(chunk)
         if isinstance(chunk, str):
             self._texts.append(chunk)
             return
@@ -60,9 +64,9 @@ class Chunks:
         return self._whole
 
     def everything(self) -> Any:  # noqa: ANN401 - any answer
-        """Return the answer that the chunks make up, or a tuple of them when that cannot be known."""
+        """Return the answer that the chunks make up, or a tuple of those kept when that cannot be known."""
         whole = self.response()
-        return tuple(self._all) if whole is None else whole
+        return tuple(self._all or ()) if whole is None else whole
 
     def _add_delta(self, delta: Any) -> None:  # noqa: ANN401 - an SDK's object or a dict
         for name in ("content", "refusal", "reasoning_content"):

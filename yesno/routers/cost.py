@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias, Unpack
 
 from yesno._checks import checked_share
 from yesno._frozen import FrozenDict
 from yesno.errors import ConfigError
-from yesno.flow import Flow, Runner, ask_all
+from yesno.flow import Flow, ask_all
 from yesno.messages import Input, Message
 from yesno.prices import Price, price_for
 from yesno.questions import YesNo
 from yesno.routers.base import yes_of
-from yesno.routers.chat import ROUNDING, ConversationRouter
+from yesno.routers.chat import ROUNDING, ConversationRouter, ConversationSettings
 from yesno.routers.routes import Route, RouteChoice, Routes
 from yesno.templates.layers import QuestionTemplate
 
@@ -56,10 +56,9 @@ class CostRouter(ConversationRouter):
         probabilities: Probabilities | None = None,
         output_tokens: int = 500,
         question_template: str | None = None,
-        model: Runner | None = None,
-        **settings: Any,
+        **settings: Unpack[ConversationSettings],
     ) -> None:
-        super().__init__(routes, model=model, **settings)
+        super().__init__(routes, **settings)
         self.min_probability = checked_share("min_probability", min_probability)
         if type(output_tokens) is not int or output_tokens < 0:
             raise ConfigError(f"`output_tokens` must be a whole number of at least 0, not {output_tokens!r}")

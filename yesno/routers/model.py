@@ -7,12 +7,14 @@ from functools import partial
 from typing import Any
 
 from yesno.errors import ConfigError
+from yesno.flow import Runner
 from yesno.routers.calls import END, acollected, checked_call, collected, each_of, refuse_asynchronous
+from yesno.routers.chat import ConversationRouter
 from yesno.routers.parallel import acalled, called
 from yesno.routers.replies import RoutedResponse, routed
-from yesno.routers.routes import RouteChoice
+from yesno.routers.routes import RouteChoice, Routes
 from yesno.routers.streams import AsyncRoutedStream, RoutedStream
-from yesno.routers.switch import Switch, on_route
+from yesno.routers.switch import ChooseRoute, Switch, on_route
 
 __all__ = ["AsyncRoutingChatModel", "RoutingChatModel"]
 
@@ -37,8 +39,15 @@ class RoutingChatModel(Switch):
         ConfigError: The router, a route, a target or the default is missing, unknown or given twice.
     """
 
-    def __init__(self, router: Any, routes: Any = None, **settings: Any) -> None:  # noqa: ANN401 - see Switch
-        super().__init__(router, routes, asynchronous=False, **settings)
+    def __init__(
+        self,
+        router: ConversationRouter | ChooseRoute | None,
+        routes: Routes | None = None,
+        *,
+        default: str | None = None,
+        model: Runner | None = None,
+    ) -> None:
+        super().__init__(router, routes, default=default, model=model, asynchronous=False)
 
     def __call__(self, messages: Any, /, **options: Any) -> RoutedResponse:  # noqa: ANN401 - any conversation
         """Answer a conversation.
@@ -105,8 +114,15 @@ class AsyncRoutingChatModel(Switch):
     of the target.
     """
 
-    def __init__(self, router: Any, routes: Any = None, **settings: Any) -> None:  # noqa: ANN401 - see Switch
-        super().__init__(router, routes, asynchronous=True, **settings)
+    def __init__(
+        self,
+        router: ConversationRouter | ChooseRoute | None,
+        routes: Routes | None = None,
+        *,
+        default: str | None = None,
+        model: Runner | None = None,
+    ) -> None:
+        super().__init__(router, routes, default=default, model=model, asynchronous=True)
 
     async def __call__(self, messages: Any, /, **options: Any) -> RoutedResponse:  # noqa: ANN401 - any conversation
         """Do what `RoutingChatModel` does when it is called, awaited."""

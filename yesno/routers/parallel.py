@@ -9,7 +9,7 @@ from typing import Any
 
 from yesno.errors import ConfigError
 
-__all__ = ["acalled", "arun_each", "called", "refuse_awaitable", "run_each"]
+__all__ = ["acalled", "arun_each", "called", "is_coroutine_function", "refuse_awaitable", "run_each"]
 
 Work = Callable[[], Any]
 
@@ -37,11 +37,10 @@ def run_each(calls: Mapping[str, Work], done: Callable[[str, Any], Any]) -> None
     try:
         futures = {pool.submit(copy_context().run, called, call, name): name for name, call in calls.items()}
         for future in as_completed(futures):
-            error = future.exception()
-            if isinstance(error, Exception):
-                errors[futures[future]] = error
-            else:
+            try:
                 done(futures[future], future.result())
+            except Exception as error:  # noqa: BLE001 - the others end first, then the first one by order is raised
+                errors[futures[future]] = error
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
     for name in calls:
@@ -60,13 +59,11 @@ async def arun_each(calls: Mapping[str, Work], done: Callable[[str, Any], Any]) 
 
     async def one(name: str, call: Work) -> None:
         try:
-            result = await acalled(call)
-        except Exception as error:  # noqa: BLE001 - the others end first, then the first one by order is raised
-            errors[name] = error
-        else:
-            told = done(name, result)
+            told = done(name, await acalled(call))
             if isawaitable(told):
                 await told
+        except Exception as error:  # noqa: BLE001 - as above
+            errors[name] = error
 
     if len(calls) == 1:
         ((name, call),) = calls.items()
@@ -89,10 +86,18 @@ async def acalled(call: Work) -> Any:  # noqa: ANN401 - what the function return
     """Await a coroutine function, call another one in a thread."""
     import anyio.to_thread
 
-    if iscoroutinefunction(getattr(call, "func", call)):
-        return await call()
-    result = await anyio.to_thread.run_sync(call, abandon_on_cancel=True)
+    if is_coroutine_function(getattr(call, "func", call)):
+        result = call()
+    else:
+        result = await anyio.to_thread.run_sync(call, abandon_on_cancel=True)
     return await result if isawaitable(result) else result
+
+
+def is_coroutine_function(call: Any) -> bool:  # noqa: ANN401 - any callable
+    """Return whether calling something gives a coroutine, as far as that can be told before."""
+    if iscoroutinefunction(call) or iscoroutinefunction(getattr(call, "__call__", None)):  # noqa: B004 - of objects
+        return True
+    return bool(getattr(getattr(call, "__self__", call), "is_coroutine", False))
 
 
 def refuse_awaitable(result: Any, name: str) -> Any:  # noqa: ANN401 - what the function returned

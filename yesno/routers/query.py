@@ -151,6 +151,7 @@ def _pairs(sources: Any) -> list[tuple[Any, str]]:  # noqa: ANN401 - user input
             raise ConfigError(f"source {number} is None; give a name or a retriever")
         if not isinstance(text, str) or not text.strip():
             raise ConfigError(f"the description of source {number} is blank; say what it holds")
-        if any(source == other for other, _ in pairs[: number - 1]):
+        before = [other for other, _ in pairs[: number - 1]]
+        if any(source is other or (isinstance(source, str) and source == other) for other in before):
             raise ConfigError(f"source {number} is given twice; name each source once")
     return pairs

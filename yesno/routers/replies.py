@@ -123,11 +123,7 @@ def _answers(response: Any) -> list[tuple[Any, list[Any]]]:  # noqa: ANN401 - an
         fields = fields_of(message)
         if fields is None:
             return []
-        fields = {key: value for key, value in fields.items() if key not in _CHAT_ONLY}
-        audio = fields.get("audio")
-        if isinstance(audio, Mapping):
-            fields["audio"] = {"id": audio.get("id")}
-        return [(_sendable(fields), [message])]
+        return [(_chat_message(fields), [message])]
     output = _get(response, "output")
     if isinstance(output, list | tuple) and _get(response, "object") == "response":
         return [(_sendable(fields), [item]) for item in output if (fields := fields_of(item)) is not None]
@@ -138,7 +134,7 @@ def _answers(response: Any) -> list[tuple[Any, list[Any]]]:  # noqa: ANN401 - an
             kept = [_sendable(fields) for block in blocks if (fields := fields_of(block)) is not None]
             return [({"role": "assistant", "content": kept}, [response, *blocks])]
         fields = fields_of(response)
-        return [] if fields is None else [(dict(fields), [response])]
+        return [] if fields is None else [(_chat_message(fields), [response])]
     if _get(response, "type") == "ai" and not isinstance(response, Mapping):
         return [(response, [])]
     return []
@@ -206,6 +202,14 @@ def _is_assistant(message: Any) -> bool:  # noqa: ANN401 - any shape
 
 def _get(value: Any, name: str) -> Any:  # noqa: ANN401 - any object
     return value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
+
+
+def _chat_message(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a Chat Completions message, or one like it, as a request takes it."""
+    kept = {key: value for key, value in _sendable(fields).items() if key not in _CHAT_ONLY}
+    if isinstance(kept.get("audio"), Mapping):
+        kept["audio"] = {"id": kept["audio"].get("id")}
+    return kept
 
 
 def _sendable(fields: Mapping[str, Any]) -> dict[str, Any]:

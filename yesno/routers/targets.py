@@ -7,6 +7,7 @@ Methods and arguments as in openai 3.57.0 and anthropic 2.14.0 (2026-11).
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator
+from inspect import iscoroutinefunction, unwrap
 from typing import Any
 
 from yesno.errors import ConfigError
@@ -29,6 +30,8 @@ class SDKTarget:
         self._place = place
         self._defaults = defaults
         self._open_stream = open_stream
+        self.is_coroutine = iscoroutinefunction(unwrap(create))
+        """Whether a call has to be awaited."""
 
     def __call__(self, messages: Any, /, **options: Any) -> Any:  # noqa: ANN401 - an SDK's objects
         """Return the reply to a conversation, or an awaitable of it."""
