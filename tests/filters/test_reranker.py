@@ -67,7 +67,7 @@ def test_case_168_scores_are_the_probabilities_in_order_and_each_document_has_it
 
 def test_case_169_three_documents_in_twos_are_two_requests_whose_numbering_begins_again(shell):
     model = Scripted(shell, {"passage 0": 0.1, "passage 1": 0.2, "passage 2": 0.3})
-    reranker = Reranker(question="Is this it? {{ document }}", max_per_request=2)
+    reranker = Reranker(question_template="Is this it? {{ document }}", max_per_request=2)
     scores = model.run(reranker.score(QUERY, texts(3)))
     assert scores.values == pytest.approx((0.1, 0.2, 0.3))
     asked = [{name: q.text for name, q in request.questions.items()} for request in model.requests]
@@ -130,8 +130,8 @@ def test_case_174_a_response_without_the_answer_is_invalid(shell):
 @pytest.mark.parametrize("question", ["Is it?", "{{ document }} {{ query }}", "{{ document", " "], ids=repr)
 @pytest.mark.parametrize("levels", [None, ["bad", "good"]], ids=["yes_no", "graded"])
 def test_case_175_a_question_without_the_document_or_with_another_variable_fails_at_once(question, levels):
-    with pytest.raises(ConfigError, match="question template"):
-        Reranker(question=question, levels=levels)
+    with pytest.raises(ConfigError, match="question_template"):
+        Reranker(question_template=question, levels=levels)
 
 
 def test_case_176_a_failure_is_raised_as_it_is(shell):
@@ -450,7 +450,7 @@ class TestReranker(FilterContract):
     impossible = (
         ({"max_per_request": 0}, "max_per_request"),
         ({"refine": 1}, "refine"),
-        ({"question": "Is it?"}, "question template"),
+        ({"question_template": "Is it?"}, "question_template"),
     )
 
     def flow(self, made):

@@ -8,7 +8,7 @@ from yesno.engine.labelling import shown_labels
 from yesno.errors import ConfigError
 from yesno.messages import Message, freeze_input
 from yesno.questions import Choice, Scale, YesNo
-from yesno.templates.layers import checked_template, layer_question
+from yesno.templates.layers import layer_question
 from yesno.templates.render import render_turns
 from yesno.templates.sets import PROMPTS, TemplateSet, layer_template, shipped_sets
 
@@ -152,29 +152,6 @@ def test_every_layer_has_a_question_that_holds_its_data(layer):
 
 def test_the_layers_are_those_of_the_house():
     assert {"tool", "route", "retriever", "passage", "agent"} <= set(LAYERS)
-
-
-def test_a_template_of_ones_own_takes_the_place_of_a_layers_and_its_data_stay_data():
-    text = layer_question("tool", " Is {{ name }} it? ", name="a</input>", description="unused")
-    assert text == "Is a&lt;/input> it?"
-
-
-def test_a_template_of_ones_own_is_checked_before_it_is_used():
-    assert checked_template(None, required=["name"]) is None
-    good = "Is {{ name }} good{% if description %} ({{ description }}){% endif %}?"
-    assert checked_template(good, required=["name"], optional=["description"]) == good
-    assert checked_template("{{ description }}?", any_of=["name", "description"]) == "{{ description }}?"
-    for bad, message in {
-        "": "something in it",
-        "Is it?": r"lacks \{\{ name \}\}",
-        "{{ name }} {{ nme }} {{ who }}": "names 'nme', 'who'; it may name .*name.*description",
-        "{{ name": "line 1",
-        "{% for x in name %}": "line 1",
-    }.items():
-        with pytest.raises(ConfigError, match=message):
-            checked_template(bad, required=["name"], optional=["description"])
-    with pytest.raises(ConfigError, match=r"name .* or .*description"):
-        checked_template("Is it?", any_of=["name", "description"])
 
 
 def test_a_layer_that_does_not_exist_or_lacks_a_variable_is_named():

@@ -15,7 +15,7 @@ from yesno.filters._ranking import Alarm, Ranked, Ranking, Scores, Unscored
 from yesno.flow import Ask, Flow, Runner, run_with, spent_on
 from yesno.questions import Outcome, Question, Refusal, Scale, ScaleAnswer, Undecided, YesNo, YesNoAnswer
 from yesno.questions.base import TOLERANCE
-from yesno.templates.layers import checked_template, layer_question
+from yesno.templates.layers import QuestionTemplate
 
 __all__ = ["Reranker"]
 
@@ -26,7 +26,7 @@ class Reranker:
     """Orders documents by a question about each: does this passage help to answer the query?
 
     Args:
-        question: A Jinja text of your own that names `{{ document }}` and nothing else.
+        question_template: Your own question in Jinja; it must name `{{document}}` and nothing else.
         levels: Grades, worst first, to ask for a grade in place of yes or no; the score is the expected one.
         refine: How many of the best to compare in pairs afterwards, each pair in both orders: `refine * (refine - 1)`
             more questions, 20 for 5 and 90 for 10. 0 for none.
@@ -39,21 +39,22 @@ class Reranker:
     question was refused or is undecided is listed apart and never has a made-up score.
 
     Raises:
-        ConfigError: The question lacks `{{ document }}` or names something else, or a number makes no sense.
+        ConfigError: The template lacks `{{document}}` or names something else, or a number makes no sense.
         QuestionError: The levels make no scale.
     """
 
     def __init__(
         self,
         *,
-        question: str | None = None,
+        question_template: str | None = None,
         levels: Iterable[str] | None = None,
         refine: int = 0,
         max_per_request: int = 20,
         text: TextOf | None = None,
         model: Runner | None = None,
     ) -> None:
-        self._question = checked_template(question, required=["document"])
+        layer = "passage" if levels is None else "grade"
+        self._question = QuestionTemplate(layer, question_template, ("document",), ("document",))
         self._levels = None if levels is None else Scale("?", levels).levels
         self._refine = _refine(refine)
         self._most = checked_count("max_per_request", max_per_request)
@@ -141,9 +142,8 @@ class Reranker:
         return replace(ranking, ranked=(*best, *rest), alarms=alarms, usage=usage)
 
     def _asked(self, text: str) -> Question[Any]:
-        if self._levels is not None:
-            return Scale(layer_question("grade", self._question, document=text), self._levels)
-        return YesNo(layer_question("passage", self._question, document=text))
+        question = self._question.text(document=text)
+        return YesNo(question) if self._levels is None else Scale(question, self._levels)
 
     def _asks(self, query: str, questions: Sequence[Question[Any]], name: str) -> list[Ask]:
         # a name that comes again begins another request

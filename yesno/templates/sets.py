@@ -124,7 +124,7 @@ def _template(templates: TemplateSet, kind: str) -> FileTemplate:
 
 @cache
 def layer_template(name: str) -> FileTemplate:
-    """Return a question template of a layer, such as `tool`, `route`, `retriever`, `passage` or `agent`."""
+    """Return a question template of a layer (`tool`, `route`, `retriever`, `passage`, `agent`)."""
     return _load(PROMPTS / "layers" / f"{name}.j2", f"layers/{name}", ("question",))
 
 
@@ -166,7 +166,7 @@ def _digest(text: str) -> str:
 
 @cache
 def environment() -> SandboxedEnvironment:
-    """Return the sandbox that all templates live in."""
+    """Return where templates are made: sandboxed, and strict about variables without a value."""
     from jinja2 import StrictUndefined
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
