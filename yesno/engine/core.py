@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from yesno._log import get_logger
-from yesno.engine.asking import Asking, Conversation
+from yesno.engine.asking import Asking
 from yesno.engine.batches import SINGLE
 from yesno.engine.budget import Budget
 from yesno.engine.caching import Cache
@@ -18,6 +18,7 @@ from yesno.engine.ladder import NO_LOGPROBS, StrategyName, ladder_for
 from yesno.engine.listeners import Call, Listener, notify
 from yesno.engine.native import native_response
 from yesno.engine.orders import Orders, checked_orders
+from yesno.engine.packing import Packing, Talk, packer_for
 from yesno.engine.priors import PriorPolicy, Priors, checked_policy
 from yesno.engine.retry import RetryPolicy
 from yesno.engine.validation import validated
@@ -78,6 +79,7 @@ class Core:
         min_label_mass: float = 0.5,
         prior: PriorPolicy = "auto",
         orders: Orders = 1,
+        packing: Packing = "separate",
         strategy: StrategyName = "auto",
         strict: bool = False,
         timeout_s: float | None = None,
@@ -114,6 +116,7 @@ class Core:
             self.ladder,
             checked_orders(orders),
         )
+        self.packer = packer_for(packing, self.asking, self.provider.model)
         self.timeout_s = profile.timeout_s if timeout_s is None else _positive("timeout_s", timeout_s)
         self.concurrency = _at_least_one(
             "concurrency", profile.concurrency if concurrency is None else concurrency
@@ -172,10 +175,10 @@ class Core:
             for question in request.questions.values():
                 self.asking.check(question)
 
-    def conversation(self, question: Question[Any], request: DecisionRequest) -> Conversation:
-        """Start asking one question of a request."""
-        return self.asking.converse(
-            question, request.input, request.parameters.model_name or "", self.provider.profile
+    def talks(self, request: DecisionRequest) -> list[Talk]:
+        """Start asking the questions of a request, packed or each alone."""
+        return self.packer.talks(
+            request.questions, request.input, request.parameters.model_name or "", self.provider.profile
         )
 
     def native_task(self, request: DecisionRequest) -> NativeTask:
@@ -187,10 +190,12 @@ class Core:
         return native_response(request, reply, self.provider.name, self.asking.min_label_mass)
 
     def response(
-        self, request: DecisionRequest, outcomes: Mapping[str, Outcome], spent: Spent
+        self, request: DecisionRequest, parts: Sequence[Mapping[str, Outcome]], spent: Spent
     ) -> DecisionResponse:
-        """Put the outcomes of all questions together."""
+        """Put the outcomes of all questions together, in the order asked."""
         asked = request.parameters.model_name
+        found = {name: outcome for part in parts for name, outcome in part.items()}
+        outcomes = {name: found[name] for name in request.questions}
         falls = Counter(
             reason
             for outcome in outcomes.values()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, TypeVar, get_args, overload
 
 from yesno._log import get_logger
-from yesno.errors import ConfigError, NoAnswer, YesnoError
+from yesno.errors import ConfigError, NoAnswer, ProviderError, YesnoError
 from yesno.filters._selector import Judged, Selector
 from yesno.filters._sources import is_dynamic, offered
 from yesno.filters._verdicts import Reason, ToolSelection, ToolVerdict
@@ -182,6 +182,7 @@ class ToolFilter:
             fallback=self.fallback,
             error=type(error).__name__,
             reason=getattr(outcome, "reason", None),
+            status=error.status if isinstance(error, ProviderError) else None,
             tools=count,
         )
 
