@@ -12,13 +12,13 @@ from typing import Annotated
 import pytest
 import typer
 from typer.testing import CliRunner
-from yesno.providers.prices import Price
 
 from yesno import Budget
 from yesno.cli.main import COMMANDS, load
 from yesno.cli.options import Connection, Json, Without, cache_file, prepared
 from yesno.cli.progress import late
 from yesno.engine.core import Core
+from yesno.prices import Price
 
 SCRIPT = {"Yes": 0.8, "No": 0.2}
 
