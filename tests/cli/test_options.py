@@ -128,7 +128,7 @@ def test_options_reach_the_model(run, monkeypatch):
         (("--budget-requests", "-1"), "at least 0"),
         (("--modle", "fake"), "--model"),
     ],
-    ids=range(12),
+    ids=range(13),
 )
 def test_a_bad_value_is_named_with_what_would_do(run, words, said):
     code, out, err = run("ask", "Is it?", "x", "-m", "fake", *words)
