@@ -181,6 +181,13 @@ def test_the_id_holds_name_version_and_digest_and_changes_with_the_file(tmp_path
     )
 
 
+def test_the_digest_of_the_words_leaves_the_front_matter_out(tmp_path):
+    one = write(tmp_path / "one", GOOD)
+    other = write(tmp_path / "two", GOOD.replace("mine", "yours"))
+    assert one.digest != other.digest
+    assert one.wording == other.wording != write(tmp_path / "three", GOOD.replace("U ", "V ")).wording
+
+
 def test_an_answer_names_the_template_it_was_read_with(tmp_path):
     template = write(tmp_path / "mine", GOOD)
     assert (
