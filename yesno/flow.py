@@ -7,17 +7,34 @@ catch it and fall back.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import accumulate
 from typing import Any, Protocol, TypeAlias, TypeVar, cast
 
 from yesno.errors import ConfigError
+from yesno.evidence import Usage
 from yesno.messages import InputLike, freeze_input
 from yesno.questions import Answer, Outcome, Question
-from yesno.response import unwrapped
+from yesno.response import Metadata, unwrapped
 
-__all__ = ["Ask", "Flow", "Runner", "arun", "ask", "ask_all", "gather", "outcome_of", "run", "run_with"]
+__all__ = [
+    "Ask",
+    "AsyncRunner",
+    "Flow",
+    "Outcomes",
+    "Runner",
+    "SyncRunner",
+    "arun",
+    "ask",
+    "ask_all",
+    "gather",
+    "outcome_of",
+    "run",
+    "run_with",
+    "spent_on",
+]
 
 T = TypeVar("T")
 Q = TypeVar("Q")
@@ -33,12 +50,55 @@ class Ask:
 
     question: Question[Any]
     input: InputLike
+    name: str | None = None
+    """What the question is called; a decision endpoint and listeners see it. Two of a batch that share both name and
+    input travel apart."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "input", freeze_input(self.input))
 
 
+class Outcomes(tuple[Outcome, ...]):
+    """What a batch brought back, in the order asked, and the response that each outcome came in."""
+
+    metadata: tuple[Metadata, ...] = ()
+    """Of each outcome's response; the same object for outcomes that came together."""
+
+    @classmethod
+    def of(cls, outcomes: Iterable[Outcome], metadata: Iterable[Metadata]) -> Outcomes:
+        """Put outcomes together with where they came from."""
+        made = cls(outcomes)
+        made.metadata = tuple(metadata)
+        return made
+
+
+def spent_on(*batches: Sequence[Outcome]) -> Usage | None:
+    """Return what the responses behind some outcomes have used; None when that is not known.
+
+    Questions of several flows in one `gather` may share a response, whose usage then counts for each of them.
+    """
+    responses = {id(m): m for batch in batches if isinstance(batch, Outcomes) for m in batch.metadata}
+    used = [m.usage for m in responses.values() if m.usage is not None]
+    return sum(used[1:], used[0]) if used else None
+
+
 Flow: TypeAlias = Generator[Sequence[Ask], Sequence[Outcome], T]
+
+
+class SyncRunner(Protocol):
+    """What runs flows and returns their results, such as a `DecisionModel`."""
+
+    def run(self, flow: Flow[T]) -> T:
+        """Run a flow to its end."""
+        ...
+
+
+class AsyncRunner(Protocol):
+    """What runs flows and is awaited, such as an `AsyncDecisionModel`."""
+
+    def run(self, flow: Flow[T]) -> Awaitable[T]:
+        """Run a flow to its end."""
+        ...
 
 
 class Runner(Protocol):
@@ -74,16 +134,21 @@ def ask(question: Question[A], input: InputLike) -> Flow[A]:
     return cast("A", unwrapped(outcome))
 
 
-def outcome_of(question: Question[Any], input: InputLike) -> Flow[Outcome]:
+def outcome_of(question: Question[Any], input: InputLike, *, name: str | None = None) -> Flow[Outcome]:
     """Ask one question and return its outcome, which may be a `Refusal` or an `Undecided`."""
-    (outcome,) = yield [Ask(question, input)]
+    (outcome,) = yield [Ask(question, input, name)]
     return outcome
 
 
-def ask_all(questions: Iterable[Question[Any]], input: InputLike) -> Flow[list[Outcome]]:
-    """Ask several questions about one input in one batch and return their outcomes in order."""
+def ask_all(
+    questions: Iterable[Question[Any]] | Mapping[str, Question[Any]], input: InputLike
+) -> Flow[list[Outcome]]:
+    """Ask several questions, which may have names, about one input in one batch; return their outcomes in order."""
     frozen = freeze_input(input)
-    asks = [Ask(question, frozen) for question in questions]
+    if isinstance(questions, Mapping):
+        asks = [Ask(question, frozen, name) for name, question in questions.items()]
+    else:
+        asks = [Ask(question, frozen) for question in questions]
     outcomes = (yield asks) if asks else []
     return list(outcomes)
 
@@ -107,12 +172,21 @@ def gather(
         if not outbox:
             break
         try:
-            batch = iter((yield [item for asks in outbox.values() for item in asks]))
+            batch = yield [item for asks in outbox.values() for item in asks]
         except Exception as error:  # noqa: BLE001 - each flow may have its own way to fall back
             inbox = dict.fromkeys(outbox, error)
         else:
-            inbox = {i: [next(batch) for _ in asks] for i, asks in outbox.items()}
+            ends = list(accumulate(len(asks) for asks in outbox.values()))
+            inbox = {
+                i: _part(batch, start, end) for i, start, end in zip(outbox, [0, *ends], ends, strict=False)
+            }
     return [results[i] for i in range(len(flows))]
+
+
+def _part(batch: Sequence[N], start: int, end: int) -> Sequence[N]:
+    if isinstance(batch, Outcomes):
+        return cast("Sequence[N]", Outcomes.of(batch[start:end], batch.metadata[start:end]))
+    return list(batch[start:end])
 
 
 def _advance(

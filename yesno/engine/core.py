@@ -34,9 +34,9 @@ from yesno.errors import (
     UnreadableReply,
 )
 from yesno.evidence import Completion, Evidence, NoEvidence, Reply, Usage
+from yesno.prices import Price
 from yesno.providers import load_provider
 from yesno.providers.base import NativeTask, Payload, PromptTask, Provider, Task, TokenTask
-from yesno.providers.prices import Price
 from yesno.questions import (
     Outcome,
     Question,
