@@ -278,6 +278,52 @@ def test_asynchronous_pieces_stream_and_are_closed():
     assert model.log == ["called", "a", "b", "closed"]
 
 
+class Connection:
+    """An iterator that must be closed, as those of the SDKs must."""
+
+    def __init__(self):
+        self.closed = 0
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return "piece"
+
+    def close(self):
+        self.closed += 1
+
+
+class AsyncConnection(Connection):
+    __iter__ = None
+
+    def __aiter__(self):
+        return self
+
+    async def __anext__(self):
+        return "piece"
+
+    async def close(self):
+        self.closed += 1
+
+
+def test_what_has_to_be_closed_is_closed_when_the_stream_is_left(shell):
+    kept = [Connection(), AsyncConnection()] if shell is Async else [Connection()]
+    for connection in kept:
+        stream = Desk(shell, small, {"small": lambda m, c=connection: c}, default="small").model.stream("hi")
+
+        async def go(stream=stream):
+            async with stream:
+                return await anext(stream)
+
+        if shell is Async:
+            assert asyncio.run(go()) == "piece"
+        else:
+            with stream:
+                assert next(stream) == "piece"
+        assert connection.closed == 1
+
+
 def test_the_route_can_be_told_inside_and_not_between_the_pieces(shell):
     inside = []
 
