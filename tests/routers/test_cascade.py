@@ -227,3 +227,15 @@ def test_neither_answers_nor_conversation_are_in_its_text(shell):
     _, done, _ = climb(shell, good(0.1), steps("private", "secret"))
     assert "private" not in repr(done)
     assert "secret" not in repr(done)
+
+
+def test_a_reply_reads_as_a_list_of_its_steps(shell):
+    _, done, _ = climb(shell, good(0.2), steps("one", "two"))
+    assert str(done) == (
+        "small  rejected   0.200  answer $0.001100, check $0.000000\n"
+        "middle  last           –  answer $0.002200, check $0.000000\n"
+        "$0.003300 in all"
+    )
+    _, done, _ = climb(shell, good(0.9), [Route("a", target=Target("x")), Route("b", target=Target("y"))])
+    assert "answer unknown" in str(done)
+    assert str(done).endswith("unknown in all")

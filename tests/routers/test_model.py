@@ -571,3 +571,19 @@ def test_neither_the_conversation_nor_the_answer_is_in_its_text(shell):
         "secret", key="k"
     )
     assert "secret" not in seen[0]
+
+
+def test_a_route_can_be_chosen_without_calling_its_model(shell):
+    models = targets()
+    judge = Judge(shell, {"route": pick(small=0.9, large=0.1)})
+    desk = judge.chat(ChatRouter(ROUTES, default="large"), models)
+    choice = judge.result(desk.model.choose("hello"))
+    assert (choice.route, judge.inputs) == ("small", ["hello"])
+    assert [model.calls for model in models.values()] == [[], []]
+
+
+def test_a_choice_reads_as_a_line():
+    assert str(RouteChoice("a", {"a": 0.75, "b": 0.25})) == "a (a 0.750, b 0.250)"
+    assert str(RouteChoice("a", why="no_user_text")) == "a (no user text)"
+    assert str(RouteChoice("a", {"a": 0.4}, "below_minimum")) == "a (below minimum; a 0.400)"
+    assert str(RouteChoice("a")) == "a"

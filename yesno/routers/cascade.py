@@ -54,6 +54,13 @@ class Step:
     check_cost_usd: float | None = 0.0
     """What the check cost; None when that is unknown."""
 
+    def __str__(self) -> str:
+        share = "    –" if self.probability is None else f"{self.probability:.3f}"
+        return (
+            f"{self.route}  {self.why:<9}  {share}  answer {_dollars(self.cost_usd)}, "
+            f"check {_dollars(self.check_cost_usd)}"
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class CascadeReply(RoutedResponse):
@@ -67,6 +74,9 @@ class CascadeReply(RoutedResponse):
         parts = [cost for step in self.steps for cost in (step.cost_usd, step.check_cost_usd)]
         known = [cost for cost in parts if cost is not None]
         return sum(known) if len(known) == len(parts) else None
+
+    def __str__(self) -> str:
+        return "\n".join([*map(str, self.steps), f"{_dollars(self.cost_usd)} in all"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,3 +235,7 @@ class Cascade(Router):
 def _price(route: Route) -> Price | None:
     provider, _, model = (route.model or "").partition(":")
     return route.price or price_for(provider, model)
+
+
+def _dollars(cost: float | None) -> str:
+    return "unknown" if cost is None else f"${cost:.6f}"
