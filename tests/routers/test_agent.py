@@ -160,7 +160,7 @@ def test_case_221_a_resumed_request_asks_nothing_and_runs_only_what_has_not_fini
     judge = Judge(shell, judged(0.9, 0.8, 0.7))
     router = agents.router(judge, threshold=0.5)
     with pytest.raises(OSError, match="b is down"):
-        judge.result(router(task="x", save=kept.append))
+        judge.result(router(task="x", more={"deep": [1, [2]]}, save=kept.append))
     assert sorted(agents.calls) == ["a", "b", "c"]
     state = AgentState.from_dict(json.loads(json.dumps(kept[-1].to_dict())))
     assert state == kept[-1]

@@ -232,7 +232,7 @@ def test_neither_answers_nor_conversation_are_in_its_text(shell):
 def test_a_reply_reads_as_a_list_of_its_steps(shell):
     _, done, _ = climb(shell, good(0.2), steps("one", "two"))
     assert str(done) == (
-        "small  rejected   0.200  answer $0.001100, check $0.000000\n"
+        "small   rejected   0.200  answer $0.001100, check $0.000000\n"
         "middle  last           –  answer $0.002200, check $0.000000\n"
         "$0.003300 in all"
     )

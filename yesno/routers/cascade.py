@@ -54,13 +54,6 @@ class Step:
     check_cost_usd: float | None = 0.0
     """What the check cost; None when that is unknown."""
 
-    def __str__(self) -> str:
-        share = "    –" if self.probability is None else f"{self.probability:.3f}"
-        return (
-            f"{self.route}  {self.why:<9}  {share}  answer {_dollars(self.cost_usd)}, "
-            f"check {_dollars(self.check_cost_usd)}"
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class CascadeReply(RoutedResponse):
@@ -76,7 +69,8 @@ class CascadeReply(RoutedResponse):
         return sum(known) if len(known) == len(parts) else None
 
     def __str__(self) -> str:
-        return "\n".join([*map(str, self.steps), f"{_dollars(self.cost_usd)} in all"])
+        width = max(len(step.route) for step in self.steps)
+        return "\n".join([*(_row(step, width) for step in self.steps), f"{_dollars(self.cost_usd)} in all"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +229,12 @@ class Cascade(Router):
 def _price(route: Route) -> Price | None:
     provider, _, model = (route.model or "").partition(":")
     return route.price or price_for(provider, model)
+
+
+def _row(step: Step, width: int) -> str:
+    share = "–" if step.probability is None else f"{step.probability:.3f}"
+    costs = f"answer {_dollars(step.cost_usd)}, check {_dollars(step.check_cost_usd)}"
+    return f"{step.route:<{width}}  {step.why:<9}  {share:>5}  {costs}"
 
 
 def _dollars(cost: float | None) -> str:

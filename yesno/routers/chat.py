@@ -53,7 +53,7 @@ class ConversationRouter(Router):
         self,
         routes: Routes,
         *,
-        default: str,
+        default: str | None = None,
         fallback: Fallback = "default_route",
         max_messages: int = 10,
         max_message_length: int | None = 2000,
