@@ -4,11 +4,11 @@ import json
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from yesno.errors import QuestionError
-from yesno.messages import Attachment, Message, TextPart, ToolCall, messages_of
+from yesno.messages import Attachment, Message, TextPart, ToolCall, Window, as_input, messages_of
 
 CALL = ToolCall("weather", '{"city": "Lisbon"}', "c1")
 EXPECTED = (
@@ -338,6 +338,97 @@ def test_old_function_calls_and_tools_without_ids_are_read():
     )
 
 
+SEARCH = {"type": "search_result", "title": "T", "source": "u"}
+SEARCH["content"] = [{"type": "text", "text": "found"}, SEARCH, "x"]
+BODY = {}
+BODY["messages"] = BODY
+
+
+def test_a_search_result_is_its_title_and_texts_also_when_it_holds_itself():
+    assert messages_of([{"role": "user", "content": [SEARCH]}])[0].text == "T\nfound\n[search_result]\nx"
+
+
+KEYS = [
+    *[
+        "role",
+        "content",
+        "text",
+        "type",
+        "tool_calls",
+        "name",
+        "arguments",
+        "id",
+        "call_id",
+        "tool_use_id",
+        "output",
+        "input",
+    ]
+]
+KEYS += [
+    *[
+        "messages",
+        "system",
+        "refusal",
+        "audio",
+        "attributes",
+        "data",
+        "args",
+        "function",
+        "function_call",
+        "custom",
+        "source",
+        "results",
+    ]
+]
+WORDS = [
+    "user",
+    "assistant",
+    "tool",
+    "text",
+    "image",
+    "tool_use",
+    "tool_result",
+    "function_call",
+    "reasoning",
+    "human",
+]
+WORDS += [
+    "function_call_output",
+    "message",
+    "custom",
+    "document",
+    "mcp_call",
+    "search_result",
+    "attachment",
+    "ai",
+    "",
+]
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(WORDS) | st.binary(max_size=1),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(KEYS), inner | st.sampled_from(WORDS), max_size=5)
+        | st.dictionaries(st.sampled_from(KEYS), inner, max_size=3).map(
+            lambda fields: SimpleNamespace(**fields)
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=300)
+@given(ANYTHING)
+def test_anything_at_all_is_read_or_refused_by_a_typed_error(value):
+    try:
+        found = messages_of(value)
+    except QuestionError:
+        return
+    assert all(isinstance(message, Message) for message in found)
+    assert messages_of(found) == found
+    Window(2, 3).cut(found)
+    as_input(found)
+
+
 LOOP = {"a": 1}
 LOOP["self"] = LOOP
 DEEP = []
@@ -353,6 +444,9 @@ for _ in range(100_000):
         (b"bytes", "bytes"),
         ({"user", "hi"}, "set"),
         ({"text": "hi"}, "role"),
+        pytest.param(BODY, "role", id="a body in itself"),
+        ([{"role": "assistant", "content": "x", "tool_calls": 5}], "`tool_calls` must be a list, not int"),
+        ([{"role": "user", "content": "x", "attributes": "y"}], "`attributes` must be a mapping, not str"),
         (["hi"], "message 1 is a str without a role"),
         ([CHAT[0], 5], "message 2 is a int"),
         ([{"content": "hi"}], "neither `role` nor `type`"),
