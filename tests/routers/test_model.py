@@ -1,5 +1,6 @@
 import asyncio
 import json
+import pickle
 import threading
 
 import pytest
@@ -72,6 +73,7 @@ def test_case_112_the_word_for_the_default_route_reaches_it(shell):
     reply = Desk(shell, lambda request: DEFAULT_ROUTE, targets(), default="large")()
     assert (reply.response, reply.choice.why, reply.choice.fell_back) == ("from large", "default", False)
     assert repr(DEFAULT_ROUTE) == "DEFAULT_ROUTE"
+    assert pickle.loads(pickle.dumps(DEFAULT_ROUTE)) is DEFAULT_ROUTE  # noqa: S301 - our own bytes
 
 
 def test_case_113_none_from_the_router_is_an_error_that_says_what_to_return(shell):
@@ -587,3 +589,10 @@ def test_a_choice_reads_as_a_line():
     assert str(RouteChoice("a", why="no_user_text")) == "a (no user text)"
     assert str(RouteChoice("a", {"a": 0.4}, "below_minimum")) == "a (below minimum; a 0.400)"
     assert str(RouteChoice("a")) == "a"
+
+
+def test_answers_with_a_failed_decision_travel_between_processes(shell):
+    reply = Judge(shell, FAILURE).chat(ChatRouter(ROUTES, default="large"), targets())()
+    again = pickle.loads(pickle.dumps(reply))  # noqa: S301 - our own bytes
+    assert again == reply
+    assert (again.choice.why, str(again.choice.error)) == ("failed", "the other side failed")

@@ -1,4 +1,5 @@
 import asyncio
+import threading
 
 import pytest
 
@@ -276,6 +277,29 @@ def test_asynchronous_pieces_stream_and_are_closed():
     desk = Desk(Async, small, {"small": model}, default="small")
     assert desk.stream()[0] == ["a", "b"]
     assert model.log == ["called", "a", "b", "closed"]
+
+
+def test_cancelling_while_a_blocking_model_works_does_not_wait_for_it():
+    started, gate = threading.Event(), threading.Event()
+
+    def pieces(messages):
+        started.set()
+        gate.wait(10)
+        yield "late"
+
+    async def scenario():
+        stream = AsyncRoutingChatModel(small, {"small": pieces}, default="small").stream("hi")
+        running = asyncio.create_task(awaited(drained(stream)))
+        while not started.is_set():
+            await asyncio.sleep(0)
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+
+    try:
+        asyncio.run(scenario())
+    finally:
+        gate.set()
 
 
 class Connection:

@@ -124,6 +124,9 @@ class _Default:
     def __repr__(self) -> str:
         return "DEFAULT_ROUTE"
 
+    def __reduce__(self) -> str:
+        return "DEFAULT_ROUTE"  # copies and pickles are this very object
+
 
 DEFAULT_ROUTE = _Default()
 """Returned by a router of one's own for: take the default route."""
