@@ -1,6 +1,7 @@
 import asyncio
 import contextvars
 import json
+import logging
 import threading
 
 import pytest
@@ -335,3 +336,15 @@ def test_a_failed_decision_runs_no_agent(shell):
     with pytest.raises(ProviderRejected):
         judge.result(agents.router(judge, threshold=0.5)(task="x"))
     assert agents.calls == []
+
+
+def test_agents_can_be_chosen_without_running_them_and_the_log_says_which(shell, caplog):
+    judge, agents = Judge(shell, judged(0.9, 0.2, 0.8)), Agents()
+    with caplog.at_level(logging.INFO, "yesno.routers"):
+        state = judge.run(agents.router(judge, threshold=0.5).decide({"task": "private words"}))
+    assert state == AgentState({"task": "private words"}, ("a", "c"), {"a": 0.9, "b": 0.2, "c": 0.8})
+    assert agents.calls == []
+    (noted,) = [record for record in caplog.records if record.message == "agents_chosen"]
+    assert (noted.agents, noted.probabilities) == (["a", "c"], {"a": 0.9, "b": 0.2, "c": 0.8})
+    assert "private" not in str(vars(noted))
+    assert "private" not in repr(state)
