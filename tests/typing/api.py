@@ -173,6 +173,8 @@ def read(response: DecisionResponse) -> None:
     assert_type(response.choice("c").margin(), float)
     assert_type(response.scale("s").mean, float)
     assert_type(response.scale("s").level(), int)
+    assert_type(response.scale("s").levels, tuple[str, ...])
+    assert_type(response.scale("s").most_likely(), str)
     assert_type(response.answer("p", PickAnswer), PickAnswer)
     assert_type(response.outcome("q"), Outcome)
     assert_type(response.model, str | None)

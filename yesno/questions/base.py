@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Generic, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeAlias, TypeVar
 
 from yesno.errors import AnswerError, QuestionError
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar as TypeVarWithDefault
 
 __all__ = [
     "Answer",
@@ -70,6 +73,12 @@ class Answer:
 
 
 A = TypeVar("A", bound=Answer, covariant=True)
+
+# the type of an option or level; type checkers take a bare `ChoiceAnswer` for `ChoiceAnswer[str]`
+if TYPE_CHECKING:
+    OptionT = TypeVarWithDefault("OptionT", default=str)
+else:
+    OptionT = TypeVar("OptionT")
 
 
 @dataclass(frozen=True, slots=True)
