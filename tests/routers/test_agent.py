@@ -1,12 +1,14 @@
 import asyncio
 import contextvars
 import json
+import logging
 import threading
 
 import pytest
 
 from tests.routers.contract import RouterContract
 from tests.routers.support import FAILURE, Judge, likely, pick
+from tests.shells import Async
 from yesno import ChoiceAnswer
 from yesno.errors import ConfigError, ProviderRejected, QuestionError
 from yesno.routers import Agent, AgentRouter, AgentState
@@ -160,7 +162,7 @@ def test_case_221_a_resumed_request_asks_nothing_and_runs_only_what_has_not_fini
     judge = Judge(shell, judged(0.9, 0.8, 0.7))
     router = agents.router(judge, threshold=0.5)
     with pytest.raises(OSError, match="b is down"):
-        judge.result(router(task="x", save=kept.append))
+        judge.result(router(task="x", more={"deep": [1, [2]]}, save=kept.append))
     assert sorted(agents.calls) == ["a", "b", "c"]
     state = AgentState.from_dict(json.loads(json.dumps(kept[-1].to_dict())))
     assert state == kept[-1]
@@ -281,8 +283,6 @@ def test_coroutines_run_with_an_asynchronous_model_beside_functions_in_threads(s
 
 
 def test_cancelling_cancels_the_agents_and_leaves_a_state_to_resume():
-    from tests.shells import Async
-
     judge, kept, seen = Judge(Async, judged(0.9, 0.9)), [], []
 
     async def scenario():
@@ -313,9 +313,31 @@ def test_cancelling_cancels_the_agents_and_leaves_a_state_to_resume():
     assert kept[-1].waiting == ("a",)
 
 
-def test_a_store_may_be_asynchronous_with_an_asynchronous_model():
-    from tests.shells import Async
+def test_cancelling_waits_for_no_agent_in_a_thread():
+    judge, gate, done = Judge(Async, judged(0.9, 0.9)), threading.Event(), []
+    started = threading.Barrier(3, timeout=10)
 
+    def slow(task):
+        started.wait()
+        gate.wait(10)
+        done.append(task)
+
+    async def scenario():
+        router = AgentRouter({"a": slow, "b": slow}, threshold=0.5, model=judge.model)
+        running = asyncio.create_task(router(task="x"))
+        await asyncio.to_thread(started.wait)
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        assert done == []
+
+    try:
+        asyncio.run(scenario())
+    finally:
+        gate.set()
+
+
+def test_a_store_may_be_asynchronous_with_an_asynchronous_model():
     judge, kept = Judge(Async, CHOSEN), []
 
     async def store(state):
@@ -335,3 +357,15 @@ def test_a_failed_decision_runs_no_agent(shell):
     with pytest.raises(ProviderRejected):
         judge.result(agents.router(judge, threshold=0.5)(task="x"))
     assert agents.calls == []
+
+
+def test_agents_can_be_chosen_without_running_them_and_the_log_says_which(shell, caplog):
+    judge, agents = Judge(shell, judged(0.9, 0.2, 0.8)), Agents()
+    with caplog.at_level(logging.INFO, "yesno.routers"):
+        state = judge.run(agents.router(judge, threshold=0.5).decide({"task": "private words"}))
+    assert state == AgentState({"task": "private words"}, ("a", "c"), {"a": 0.9, "b": 0.2, "c": 0.8})
+    assert agents.calls == []
+    (noted,) = [record for record in caplog.records if record.message == "agents_chosen"]
+    assert (noted.agents, noted.probabilities) == (["a", "c"], {"a": 0.9, "b": 0.2, "c": 0.8})
+    assert "private" not in str(vars(noted))
+    assert "private" not in repr(state)

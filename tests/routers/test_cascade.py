@@ -3,7 +3,7 @@ import asyncio
 import pytest
 
 from tests.routers.contract import RouterContract
-from tests.routers.support import FAILURE, RESULT, AsyncTarget, Judge, Target, likely, said
+from tests.routers.support import ASKED, FAILURE, RESULT, AsyncTarget, Judge, Target, likely, said
 from tests.routers.test_chat import Blocking
 from tests.routers.test_model import reply_that_calls
 from tests.shells import Async
@@ -174,6 +174,14 @@ def test_a_call_of_a_tool_is_passed_on_unchecked_and_its_result_goes_on_from_the
     assert "attributes" not in routes[1].target.calls[1][0][1]
 
 
+def test_a_tools_result_for_the_last_route_is_answered_without_a_check(shell):
+    routes = steps("one", "two")
+    judge = Judge(shell, FAILURE)
+    asked = {**ASKED, "attributes": {"chat_model_route": "middle"}}
+    done = judge.result(Cascade(routes, model=judge.model)([*said("find it"), asked, RESULT]))
+    assert ([(s.route, s.why) for s in done.steps], judge.requests) == ([("middle", "last")], [])
+
+
 def test_what_a_route_raises_is_raised(shell):
     def broken(messages):
         raise OSError("down")
@@ -227,3 +235,15 @@ def test_neither_answers_nor_conversation_are_in_its_text(shell):
     _, done, _ = climb(shell, good(0.1), steps("private", "secret"))
     assert "private" not in repr(done)
     assert "secret" not in repr(done)
+
+
+def test_a_reply_reads_as_a_list_of_its_steps(shell):
+    _, done, _ = climb(shell, good(0.2), steps("one", "two"))
+    assert str(done) == (
+        "small   rejected   0.200  answer $0.001100, check $0.000000\n"
+        "middle  last           –  answer $0.002200, check $0.000000\n"
+        "$0.003300 in all"
+    )
+    _, done, _ = climb(shell, good(0.9), [Route("a", target=Target("x")), Route("b", target=Target("y"))])
+    assert "answer unknown" in str(done)
+    assert str(done).endswith("unknown in all")

@@ -228,7 +228,7 @@ def test_case_155_a_question_of_ones_own_is_asked(shell):
         ({"fallback": "DEFAULT"}, "fallback"),
         ({"message_filter": 3}, "message_filter"),
         ({"model": "gpt"}, "DecisionModel"),
-        ({"default": None}, "default"),
+        ({"default": None}, "default route is missing.*'small', 'large'"),
         ({"default": "medium"}, "'medium'"),
         ({"routes": {}}, "no route"),
         ({"routes": "small"}, "routes"),

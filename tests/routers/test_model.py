@@ -1,5 +1,6 @@
 import asyncio
 import json
+import pickle
 import threading
 
 import pytest
@@ -72,6 +73,7 @@ def test_case_112_the_word_for_the_default_route_reaches_it(shell):
     reply = Desk(shell, lambda request: DEFAULT_ROUTE, targets(), default="large")()
     assert (reply.response, reply.choice.why, reply.choice.fell_back) == ("from large", "default", False)
     assert repr(DEFAULT_ROUTE) == "DEFAULT_ROUTE"
+    assert pickle.loads(pickle.dumps(DEFAULT_ROUTE)) is DEFAULT_ROUTE  # noqa: S301 - our own bytes
 
 
 def test_case_113_none_from_the_router_is_an_error_that_says_what_to_return(shell):
@@ -571,3 +573,26 @@ def test_neither_the_conversation_nor_the_answer_is_in_its_text(shell):
         "secret", key="k"
     )
     assert "secret" not in seen[0]
+
+
+def test_a_route_can_be_chosen_without_calling_its_model(shell):
+    models = targets()
+    judge = Judge(shell, {"route": pick(small=0.9, large=0.1)})
+    desk = judge.chat(ChatRouter(ROUTES, default="large"), models)
+    choice = judge.result(desk.model.choose("hello"))
+    assert (choice.route, judge.inputs) == ("small", ["hello"])
+    assert [model.calls for model in models.values()] == [[], []]
+
+
+def test_a_choice_reads_as_a_line():
+    assert str(RouteChoice("a", {"a": 0.75, "b": 0.25})) == "a (a 0.750, b 0.250)"
+    assert str(RouteChoice("a", why="no_user_text")) == "a (no user text)"
+    assert str(RouteChoice("a", {"a": 0.4}, "below_minimum")) == "a (below minimum; a 0.400)"
+    assert str(RouteChoice("a")) == "a"
+
+
+def test_answers_with_a_failed_decision_travel_between_processes(shell):
+    reply = Judge(shell, FAILURE).chat(ChatRouter(ROUTES, default="large"), targets())()
+    again = pickle.loads(pickle.dumps(reply))  # noqa: S301 - our own bytes
+    assert again == reply
+    assert (again.choice.why, str(again.choice.error)) == ("failed", "the other side failed")

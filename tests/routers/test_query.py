@@ -73,6 +73,7 @@ def test_case_161_with_a_limit_of_one_the_query_is_sent_alone(shell):
 
 def test_case_162_all_that_reach_the_minimum_are_searched_in_their_order_or_none(shell):
     assert search(shell, answers(0.6, 0.7), min_probability=0.55)[1].sources == ("manual", "web")
+    assert search(shell, answers(0.55, 0.54), min_probability=0.55)[1].sources == ("manual",)
     _, none = search(shell, answers(0.1, 0.1), min_probability=0.55)
     assert (none.sources, none.fell_back) == ((), False)
 

@@ -128,6 +128,40 @@ def test_results_of_a_vendors_own_tools_are_part_of_the_answer_and_end_no_conver
     assert recorded_route([answer, answer]) is None
 
 
+def test_what_an_sdk_adds_to_a_reply_is_not_sent_back_and_data_of_the_same_name_is():
+    arguments = {"parsed": 1}
+    call = {"id": "c", "function": {"name": "f", "arguments": "{}", "parsed_arguments": arguments}}
+    message = {
+        "role": "assistant",
+        "content": None,
+        "parsed": {"x": 1},
+        "annotations": [],
+        "audio": {"id": "a1", "data": "AAAA", "transcript": "hi"},
+        "tool_calls": [call],
+    }
+    (sent,) = routed({"choices": [{"message": message}]}, CHOICE).messages
+    assert sent == {
+        "role": "assistant",
+        "content": None,
+        "audio": {"id": "a1"},
+        "tool_calls": [{"id": "c", "function": {"name": "f", "arguments": "{}"}}],
+        "attributes": NOTE,
+    }
+    blocks = [
+        {"type": "text", "text": "x", "parsed_output": 3},
+        {"type": "tool_use", "id": "c", "name": "f", "input": arguments},
+    ]
+    (sent,) = routed({"type": "message", "role": "assistant", "content": blocks}, CHOICE).messages
+    assert sent["content"] == [{"type": "text", "text": "x"}, blocks[1]]
+
+
+def test_of_several_answers_in_a_stream_the_first_is_kept():
+    chunks = Chunks()
+    for index, text in ((0, "a"), (1, "b"), (0, "c")):
+        chunks.add({"choices": [{"index": index, "delta": {"content": text}}]})
+    assert chunks.response() == {"role": "assistant", "content": "ac"}
+
+
 @given(st.text(), st.lists(st.integers(0, 5), max_size=6))
 def test_however_a_text_is_cut_the_pieces_make_it_up(text, cuts):
     for wrap in (lambda piece: piece, lambda piece: {"choices": [{"index": 0, "delta": {"content": piece}}]}):

@@ -1,4 +1,5 @@
 import asyncio
+import threading
 
 import pytest
 
@@ -276,6 +277,77 @@ def test_asynchronous_pieces_stream_and_are_closed():
     desk = Desk(Async, small, {"small": model}, default="small")
     assert desk.stream()[0] == ["a", "b"]
     assert model.log == ["called", "a", "b", "closed"]
+
+
+def test_cancelling_while_a_blocking_model_works_does_not_wait_for_it():
+    started, gate, done = threading.Event(), threading.Event(), []
+
+    def pieces(messages):
+        started.set()
+        gate.wait(10)
+        done.append(1)
+        yield "late"
+
+    async def scenario():
+        stream = AsyncRoutingChatModel(small, {"small": pieces}, default="small").stream("hi")
+        running = asyncio.create_task(awaited(drained(stream)))
+        while not started.is_set():
+            await asyncio.sleep(0)
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        assert done == []
+
+    try:
+        asyncio.run(scenario())
+    finally:
+        gate.set()
+
+
+class Connection:
+    """An iterator that must be closed, as those of the SDKs must."""
+
+    def __init__(self):
+        self.closed = 0
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return "piece"
+
+    def close(self):
+        self.closed += 1
+
+
+class AsyncConnection(Connection):
+    __iter__ = None
+
+    def __aiter__(self):
+        return self
+
+    async def __anext__(self):
+        return "piece"
+
+    async def close(self):
+        self.closed += 1
+
+
+def test_what_has_to_be_closed_is_closed_when_the_stream_is_left(shell):
+    kept = [Connection(), AsyncConnection()] if shell is Async else [Connection()]
+    for connection in kept:
+        stream = Desk(shell, small, {"small": lambda m, c=connection: c}, default="small").model.stream("hi")
+
+        async def go(stream=stream):
+            async with stream:
+                return await anext(stream)
+
+        if shell is Async:
+            assert asyncio.run(go()) == "piece"
+        else:
+            with stream:
+                assert next(stream) == "piece"
+        assert connection.closed == 1
 
 
 def test_the_route_can_be_told_inside_and_not_between_the_pieces(shell):

@@ -10,8 +10,9 @@ import openai
 import pytest
 
 from tests.routers.support import Desk, awaited, said
-from tests.shells import Async
-from yesno.errors import ConfigError
+from tests.shells import Async, Sync
+from yesno import Message
+from yesno.errors import ConfigError, QuestionError
 from yesno.routers import Route, anthropic_messages, openai_chat, openai_responses
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "search", "arguments": "{}"}}
@@ -255,8 +256,6 @@ def test_a_client_without_the_method_is_refused(kind):
 
 
 def test_an_asynchronous_client_in_a_blocking_model_fails_with_a_hint():
-    from tests.shells import Sync
-
     api = Api(openai_chat, is_async=True)
     with pytest.raises(ConfigError, match="asynchronous"):
         desk(Sync, api)("hi")
@@ -297,3 +296,23 @@ def test_max_tokens_are_always_sent_to_an_api_that_wants_them(shell):
     desk(shell, api)("hi")
     desk(shell, api)("hi", max_tokens=9)
     assert [body["max_tokens"] for body in api.bodies] == [4096, 9]
+
+
+@every_api
+def test_messages_of_our_own_are_sent_as_the_api_takes_them(shell, kind):
+    api = Api(kind, is_async=shell is Async)
+    chat = desk(shell, api)
+    chat([Message("user", "find it", attributes={"mine": 1})])
+    assert told(api) == [{"role": "user", "content": "find it"}]
+    calling = Message("assistant", tool_calls=[CALL], attributes={"chat_model_route": "mine"})
+    loop = [Message("user", "find it"), calling, Message("tool", "found", tool_call_id="c1")]
+    if kind is openai_chat:
+        chat(loop)
+        assert told(api)[1:] == [
+            {"role": "assistant", "content": "", "tool_calls": [CALL]},
+            {"role": "tool", "content": "found", "tool_call_id": "c1"},
+        ]
+        assert len(chat.asked) == 1
+    else:
+        with pytest.raises(QuestionError, match="own shapes"):
+            chat(loop)

@@ -3,7 +3,8 @@
 Routers are flows that never import the engine: a `DecisionModel` or an `AsyncDecisionModel` runs them.
 """
 
-from yesno.routers.agent import Agent, AgentRouter, AgentState
+from yesno.routers.agent import Agent, AgentRouter
+from yesno.routers.agent_state import AgentState
 from yesno.routers.base import Router
 from yesno.routers.cascade import Cascade, CascadeReply, Step
 from yesno.routers.chat import ChatRouter

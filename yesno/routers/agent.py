@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from inspect import isawaitable
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from yesno._frozen import FrozenDict
 from yesno._log import get_logger
@@ -15,11 +15,12 @@ from yesno.flow import Flow, Runner, ask_all
 from yesno.messages.plain import freeze_values, thawed
 from yesno.questions import Choice, ChoiceAnswer, Question, YesNo
 from yesno.response import unwrapped
+from yesno.routers.agent_state import AgentState
 from yesno.routers.base import Router, is_async, yes_of
 from yesno.routers.parallel import arun_each, is_coroutine_function, run_each
 from yesno.templates.layers import QuestionTemplate, layer_question
 
-__all__ = ["Agent", "AgentRouter", "AgentState"]
+__all__ = ["Agent", "AgentRouter"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,51 +30,6 @@ class Agent:
     call: Callable[..., Any] = field(repr=False)
     """Called with the request's arguments by name; may be a coroutine function."""
     description: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class AgentState:
-    """What is decided and done so far; plain values, so that it can be stored and resumed elsewhere."""
-
-    arguments: Mapping[str, Any] = field(repr=False)
-    """The request's arguments by name."""
-    agents: tuple[str, ...]
-    """The agents that were chosen, in the order configured."""
-    probabilities: Mapping[str, float] = FrozenDict()
-    """Agent -> probability (0..1) that the request is for it; empty when the provider reports none."""
-    outputs: Mapping[str, Any] = field(default=FrozenDict(), repr=False)
-    """Agent -> what it returned, of those that have finished."""
-
-    @property
-    def waiting(self) -> tuple[str, ...]:
-        """The chosen agents that have not finished."""
-        return tuple(name for name in self.agents if name not in self.outputs)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the state as a dict that JSON can hold when the outputs can."""
-        return {
-            "arguments": thawed(self.arguments),
-            "agents": list(self.agents),
-            "probabilities": dict(self.probabilities),
-            "outputs": dict(self.outputs),
-        }
-
-    @classmethod
-    def from_dict(cls, kept: Mapping[str, Any]) -> Self:
-        """Return the state that `to_dict` wrote.
-
-        Raises:
-            ConfigError: A part is missing or of another type.
-        """
-        try:
-            return cls(
-                FrozenDict(kept["arguments"]),
-                tuple(str(name) for name in kept["agents"]),
-                FrozenDict(kept["probabilities"]),
-                FrozenDict(kept["outputs"]),
-            )
-        except (KeyError, TypeError, ValueError) as error:
-            raise ConfigError(f"this is not a stored AgentState ({type(error).__name__}: {error})") from None
 
 
 VARIABLES = ("name", "description")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from functools import partial
-from inspect import isawaitable
+from inspect import isawaitable, isgenerator
 from typing import Any
 
 from yesno.errors import ConfigError, QuestionError
@@ -72,7 +72,8 @@ async def each_of(pieces: AsyncIterator[Any] | Iterator[Any]) -> AsyncGenerator[
             while (piece := await acalled(partial(next, pieces, END))) is not END:
                 yield piece
     finally:
-        for name in ("aclose", "close"):
+        busy = isgenerator(pieces) and pieces.gi_running  # in a thread that nobody waits for any more
+        for name in () if busy else ("aclose", "close"):
             close = getattr(pieces, name, None)
             if callable(close):
                 told = close()

@@ -68,6 +68,10 @@ class CascadeReply(RoutedResponse):
         known = [cost for cost in parts if cost is not None]
         return sum(known) if len(known) == len(parts) else None
 
+    def __str__(self) -> str:
+        width = max(len(step.route) for step in self.steps)
+        return "\n".join([*(_row(step, width) for step in self.steps), f"{_dollars(self.cost_usd)} in all"])
+
 
 @dataclass(frozen=True, slots=True)
 class _Send:
@@ -225,3 +229,13 @@ class Cascade(Router):
 def _price(route: Route) -> Price | None:
     provider, _, model = (route.model or "").partition(":")
     return route.price or price_for(provider, model)
+
+
+def _row(step: Step, width: int) -> str:
+    share = "–" if step.probability is None else f"{step.probability:.3f}"
+    costs = f"answer {_dollars(step.cost_usd)}, check {_dollars(step.check_cost_usd)}"
+    return f"{step.route:<{width}}  {step.why:<9}  {share:>5}  {costs}"
+
+
+def _dollars(cost: float | None) -> str:
+    return "unknown" if cost is None else f"${cost:.6f}"

@@ -53,7 +53,7 @@ class ConversationRouter(Router):
         self,
         routes: Routes,
         *,
-        default: str,
+        default: str | None = None,
         fallback: Fallback = "default_route",
         max_messages: int = 10,
         max_message_length: int | None = 2000,
@@ -167,8 +167,7 @@ class ChatRouter(ConversationRouter):
         )
         self.question = layer_question("route") if question is None else question
         _options(self.routes)
-        if len(self.routes) > 1:
-            self._asking(self.routes)
+        self._of_all = self._asking(self.routes) if len(self.routes) > 1 else None
 
     def _asking(self, candidates: tuple[Route, ...]) -> Choice:
         try:
@@ -179,7 +178,8 @@ class ChatRouter(ConversationRouter):
     def _answers(
         self, candidates: tuple[Route, ...], said: tuple[Message, ...], given: Input
     ) -> Flow[ChoiceAnswer]:
-        outcome = yield from outcome_of(self._asking(candidates), given, name="route")
+        asking = self._of_all if candidates == self.routes and self._of_all else self._asking(candidates)
+        outcome = yield from outcome_of(asking, given, name="route")
         answer = unwrapped(outcome)
         if not isinstance(answer, ChoiceAnswer):
             raise AnswerError(f"the route was chosen by a {type(answer).__name__}, not by a choice")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -62,7 +62,7 @@ class RoutingChatModel(Switch):
             Exception: Whatever the router or the target raises.
         """
         given = checked_call(messages, options)
-        choice = self.choose(given, options)
+        choice = self._chosen(given, options)
         with on_route(choice.route):
             answer = called(partial(self.target(choice), self.given(given), **options), choice.route)
             return routed(collected(answer, choice.route), choice)
@@ -71,12 +71,15 @@ class RoutingChatModel(Switch):
         """Answer a conversation piece by piece; a target that does not stream gives one piece."""
         return RoutedStream(self._pieces(checked_call(messages, options), options))
 
-    def choose(self, messages: Sequence[Any], options: Mapping[str, Any] | None = None) -> RouteChoice:
+    def choose(self, messages: Any, /, **options: Any) -> RouteChoice:  # noqa: ANN401 - any conversation
         """Return the route that would answer, without calling its target."""
+        return self._chosen(checked_call(messages, options), options)
+
+    def _chosen(self, messages: list[Any], options: Mapping[str, Any]) -> RouteChoice:
         kept = self.kept(messages)
         if kept is not None:
             return kept
-        request = self.request(messages, options or {})
+        request = self.request(messages, options)
         flow = self.question(request)
         answer: Any = called(partial(self.router, request), "the router") if flow is None else flow
         if isinstance(answer, Generator):
@@ -84,7 +87,7 @@ class RoutingChatModel(Switch):
         return self.settled(answer, request)
 
     def _pieces(self, messages: list[Any], options: Mapping[str, Any]) -> Generator[Any, None, None]:
-        choice = self.choose(messages, options)
+        choice = self._chosen(messages, options)
         yield choice
         target = self.target(choice)
         with on_route(choice.route):
@@ -127,7 +130,7 @@ class AsyncRoutingChatModel(Switch):
     async def __call__(self, messages: Any, /, **options: Any) -> RoutedResponse:  # noqa: ANN401 - any conversation
         """Do what `RoutingChatModel` does when it is called, awaited."""
         given = checked_call(messages, options)
-        choice = await self.choose(given, options)
+        choice = await self._chosen(given, options)
         with on_route(choice.route):
             answer = await acalled(partial(self.target(choice), self.given(given), **options))
             return routed(await acollected(answer), choice)
@@ -136,12 +139,15 @@ class AsyncRoutingChatModel(Switch):
         """Answer a conversation piece by piece; a target that does not stream gives one piece."""
         return AsyncRoutedStream(self._pieces(checked_call(messages, options), options))
 
-    async def choose(self, messages: Sequence[Any], options: Mapping[str, Any] | None = None) -> RouteChoice:
+    async def choose(self, messages: Any, /, **options: Any) -> RouteChoice:  # noqa: ANN401 - any conversation
         """Return the route that would answer, without calling its target."""
+        return await self._chosen(checked_call(messages, options), options)
+
+    async def _chosen(self, messages: list[Any], options: Mapping[str, Any]) -> RouteChoice:
         kept = self.kept(messages)
         if kept is not None:
             return kept
-        request = self.request(messages, options or {})
+        request = self.request(messages, options)
         flow = self.question(request)
         answer: Any = await acalled(partial(self.router, request)) if flow is None else flow
         if isinstance(answer, Generator):
@@ -152,7 +158,7 @@ class AsyncRoutingChatModel(Switch):
         return self.settled(answer, request)
 
     async def _pieces(self, messages: list[Any], options: Mapping[str, Any]) -> AsyncGenerator[Any, None]:
-        choice = await self.choose(messages, options)
+        choice = await self._chosen(messages, options)
         yield choice
         target = self.target(choice)
         with on_route(choice.route):

@@ -111,12 +111,21 @@ class RouteChoice:
         """Whether the default route answers for want of a decision."""
         return self.why in _FALLBACKS
 
+    def __str__(self) -> str:
+        shares = ", ".join(f"{name} {share:.3f}" for name, share in self.probabilities.items())
+        reason = "" if self.why == "chosen" else self.why.replace("_", " ")
+        note = "; ".join(part for part in (reason, shares) if part)
+        return f"{self.route} ({note})" if note else self.route
+
 
 class _Default:
     """A router's explicit word for the default route."""
 
     def __repr__(self) -> str:
         return "DEFAULT_ROUTE"
+
+    def __reduce__(self) -> str:
+        return "DEFAULT_ROUTE"  # copies and pickles are this very object
 
 
 DEFAULT_ROUTE = _Default()
