@@ -7,7 +7,6 @@ key and headers, and how errors are called, and the body itself travels through 
 
 from __future__ import annotations
 
-import json
 import ssl
 import urllib.request
 from collections.abc import Mapping
@@ -20,12 +19,9 @@ import httpx2
 import openai
 from yarl import URL
 
-__all__ = ["AioPoster"]
+from yesno.providers._posting import encode, headers_of, plain_response, status_error
 
-_DECODED = {"content-encoding", "transfer-encoding", "content-length"}
-"""Headers that no longer fit a body that aiohttp has decoded."""
-_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
-"""JSON as the SDK writes it."""
+__all__ = ["AioPoster"]
 
 
 class AioPoster:
@@ -37,10 +33,9 @@ class AioPoster:
 
     def __init__(self, client: openai.AsyncOpenAI, path: str, *, timeout_s: float = 600.0) -> None:
         address = str(client.base_url).rstrip("/") + path
-        headers = {**client.default_headers, **client.auth_headers}
         self._url = URL(address, encoded=True)
         self._proxy = _proxy_for(address)
-        self._headers = {name: value for name, value in headers.items() if isinstance(value, str)}
+        self._headers = headers_of(client)
         self._limits = aiohttp.ClientTimeout(total=timeout_s, sock_connect=10.0)
         self._session: aiohttp.ClientSession | None = None
 
@@ -50,7 +45,7 @@ class AioPoster:
         Raises:
             openai.APIStatusError, openai.APITimeoutError, openai.APIConnectionError: When the SDK would.
         """
-        content = _encode(body).encode()
+        content = encode(body)
         try:
             async with self._open().post(
                 self._url, data=content, allow_redirects=False, proxy=self._proxy
@@ -88,18 +83,13 @@ class AioPoster:
     def _request(self, content: bytes) -> httpx2.Request:
         return httpx2.Request("POST", str(self._url), content=content)
 
-    def _status_error(
-        self, response: aiohttp.ClientResponse, content: bytes, received: bytes
-    ) -> openai.APIStatusError:
-        headers = [(name, value) for name, value in response.headers.items() if name.lower() not in _DECODED]
-        shown = httpx2.Response(
-            response.status, headers=headers, content=received, request=self._request(content)
+    def _status_error(self, response: aiohttp.ClientResponse, content: bytes, received: bytes) -> Exception:
+        return status_error(
+            openai,
+            plain_response(
+                response.status, response.headers.items(), received, request=self._request(content)
+            ),
         )
-        try:
-            body: object = json.loads(received)
-        except ValueError:
-            body = shown.text.strip()
-        return openai.APIStatusError(f"status {response.status}", response=shown, body=body)
 
 
 @lru_cache(maxsize=1)
