@@ -16,3 +16,10 @@ def _clean_environment(monkeypatch):
     for name in list(os.environ):
         if name.startswith(BEGINNINGS) or name.upper().endswith(ENDINGS):
             monkeypatch.delenv(name)
+
+
+@pytest.fixture(autouse=True)
+def _nothing_learned_before(monkeypatch):
+    from yesno.engine import gates
+
+    monkeypatch.setattr(gates, "SHARED", gates.Limits())

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from yesno.engine.aio import AsyncDecisionModel
     from yesno.engine.budget import Budget
+    from yesno.engine.gates import Limits
+    from yesno.engine.hedging import Hedge
     from yesno.engine.listeners import Call, Listener, LoggingListener, UsageListener
     from yesno.engine.redis_cache import RedisCache
     from yesno.engine.retry import RetryPolicy
@@ -49,6 +51,8 @@ __version__ = "0.1.0"
 _ROOMS = {
     "engine.aio": ("AsyncDecisionModel",),
     "engine.budget": ("Budget",),
+    "engine.gates": ("Limits",),
+    "engine.hedging": ("Hedge",),
     "engine.listeners": ("Call", "Listener", "LoggingListener", "UsageListener"),
     "engine.redis_cache": ("RedisCache",),
     "engine.retry": ("RetryPolicy",),
@@ -106,6 +110,8 @@ __all__ = [
     "Failure",
     "FakeProvider",
     "Flow",
+    "Hedge",
+    "Limits",
     "Listener",
     "LoggingListener",
     "Message",

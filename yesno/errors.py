@@ -123,6 +123,8 @@ class ProviderError(YesnoError):
     """Requests that the server's rate limit still allows, if it said so."""
     reset_s: float | None = None
     """Seconds after which it allows more."""
+    usage: Any = None
+    """`Usage` of the requests that were sent in vain before this error was raised; None when nobody has counted."""
 
     def __init__(
         self,

@@ -9,13 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from yesno._log import get_logger
+from yesno.engine import gates
 from yesno.engine.asking import Asking, Conversation
 from yesno.engine.batches import SINGLE
 from yesno.engine.budget import Budget
 from yesno.engine.caching import Cache
 from yesno.engine.delivery import Delivery
+from yesno.engine.gates import Gate, Limits, Party
+from yesno.engine.hedging import Hedge, checked_hedge
 from yesno.engine.ladder import NO_LOGPROBS, StrategyName, ladder_for
 from yesno.engine.listeners import Call, Listener, notify
+from yesno.engine.metering import Meter, Tally
 from yesno.engine.native import native_response
 from yesno.engine.orders import Orders, checked_orders
 from yesno.engine.priors import PriorPolicy, Priors, checked_policy
@@ -23,6 +27,7 @@ from yesno.engine.retry import RetryPolicy
 from yesno.engine.validation import validated
 from yesno.errors import (
     ConfigError,
+    ProviderError,
     ProviderRejected,
     ProviderUnavailable,
     QuestionError,
@@ -87,6 +92,8 @@ class Core:
         cache: Cache | None = None,
         budget: Budget | None = None,
         price: Price | None = None,
+        limits: Limits | None = None,
+        hedge: float | Hedge | None = None,
         **options: Any,
     ) -> None:
         settings = Settings.from_env()
@@ -119,6 +126,10 @@ class Core:
             "concurrency", profile.concurrency if concurrency is None else concurrency
         )
         self.retry = retry or RetryPolicy()
+        self.limits = _limits(limits)
+        self.party = Party(self.concurrency)
+        self.hedge = checked_hedge(hedge, provider=self.provider.name, remote=self.provider.remote)
+        self.meter = Meter()
         self.listeners = tuple(listeners)
         self.delivery = Delivery(self.provider, cache, budget, price)
         self._warned: set[tuple[str, str]] = set()
@@ -132,6 +143,23 @@ class Core:
     def model_name(self) -> str:
         """The model asked when a request names none."""
         return self.provider.model
+
+    @property
+    def usage(self) -> Usage:
+        """All that this model object has spent so far, on decisions that failed too.
+
+        Take one before and one after, and their difference (`after - before`) is what was spent in between, such as
+        by a `map`; it includes what other threads and tasks asked of the same object meanwhile.
+        """
+        return self.meter.total
+
+    def reset_usage(self) -> Usage:
+        """Set `usage` back to nothing, and return what it was."""
+        return self.meter.reset()
+
+    def gate(self, model_name: str) -> Gate:
+        """Return where requests to a model wait for their place."""
+        return self.party.gates.get(model_name) or self.limits.gate(self.provider, model_name, self.party)
 
     def request(self, given: Any, questions: Any, parameters: Parameters | None) -> DecisionRequest:  # noqa: ANN401
         """Return the request for what `decide` was called with, defaults filled in."""
@@ -196,7 +224,11 @@ class Core:
             for outcome in outcomes.values()
             for reason in self.ladder.falls(asked or "", outcome.attempts)
         )
-        usage = replace(spent.usage, fallbacks=falls) if falls else spent.usage
+        usage = spent.usage
+        if falls:
+            fallen = Usage(fallbacks=falls)
+            self.meter.add(fallen)
+            usage += fallen
         return DecisionResponse(outcomes, model=spent.model or asked, usage=usage)
 
     def validated(self, request: DecisionRequest, response: DecisionResponse) -> DecisionResponse:
@@ -234,24 +266,24 @@ class Core:
             return Reply(NoEvidence(NO_LOGPROBS))
         payload = self.provider.build(task)
         payload = {**payload, **fields} if fields else payload
-        changes = refused = 0
+        changes, in_vain = 0, None
         while True:
             try:
                 reply = yield payload
             except ProviderRejected as error:
                 if fields and error.param in (*fields, None):
                     raise
-                refused += not error.shared
+                in_vain = _sum(in_vain, error.usage)
                 adapted = None if changes >= MAX_ADAPTATIONS else self.provider.adapt(payload, error)
                 if adapted is None:
                     evidence = self._evidence_in(error, task.model_name, for_logprobs=for_logprobs)
                     if evidence is None:
                         raise
-                    return Reply(evidence, usage=_refused(refused, filtered=error.code == "content_filter"))
+                    return Reply(evidence, usage=in_vain or Usage())
                 self._warn("request_adapted", str(error.param))
                 payload, changes = adapted, changes + 1
             else:
-                return replace(reply, usage=reply.usage + _refused(refused)) if refused else reply
+                return reply if in_vain is None else replace(reply, usage=reply.usage + in_vain)
 
     def probing(self, sent: Sequence[object]) -> Probing[Diagnosis]:
         """Yield the requests that show how the host behaves; judge their replies and remember what they say.
@@ -296,6 +328,19 @@ class Core:
         notify(self.listeners, lambda listener: listener.on_request(call))
         return call
 
+    def heard(self, reply: Reply) -> Reply:
+        """Count a reply that came from a cache in the running total, where those that were sent are already."""
+        if reply.usage.cache_hits:
+            self.meter.add(Usage(cache_hits=reply.usage.cache_hits))
+        return reply
+
+    def count_in_vain(self, tally: Tally, error: BaseException) -> None:
+        """Count requests that brought no reply in the running total, and tell by the error what they were."""
+        usage = tally.in_vain()
+        self.meter.add(usage)
+        if isinstance(error, ProviderError):
+            error.usage = usage
+
     def tell_response(self, call: Call | None, response: DecisionResponse) -> None:
         """Tell the listeners of a response."""
         if call is not None:
@@ -314,9 +359,14 @@ class Core:
             )
 
 
-def _refused(requests: int, *, filtered: bool = False) -> Usage:
-    # nobody charges for a parameter that was refused; what a filter's verdict costs is not known
-    return Usage(requests=requests, cost_usd=None if filtered else 0.0)
+def _sum(known: Usage | None, more: Usage | None) -> Usage | None:
+    return more if known is None else known if more is None else known + more
+
+
+def _limits(value: Any) -> Limits:  # noqa: ANN401 - the check is the point
+    if value is not None and not isinstance(value, Limits):
+        raise ConfigError(f"`limits` must be a Limits, not {type(value).__name__}")
+    return gates.SHARED if value is None else value
 
 
 def _in_range(name: str, value: Any) -> float:  # noqa: ANN401 - the check is the point

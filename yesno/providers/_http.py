@@ -48,6 +48,16 @@ class HttpProvider(Provider):
         self._async_own: dict[int, tuple[asyncio.AbstractEventLoop, httpx2.AsyncClient]] = {}
         self._lock = threading.Lock()
 
+    @property
+    def server(self) -> str | None:
+        """The server's address."""
+        return self._place
+
+    @property
+    def cancellable(self) -> bool:
+        """Whether both sides go the same way: not when only the blocking one has a client of the caller's."""
+        return self._given is None or self._async_given is not None
+
     def send(self, payload: Payload, *, timeout_s: float | None = None) -> Payload:
         """Post one body."""
         client = self._own if self._given is None else self._given

@@ -78,6 +78,16 @@ class OpenAISDK(Provider):
         """The server's address, when it is not the vendor's own."""
         return None if self._base_url is None else self._place
 
+    @property
+    def server(self) -> str | None:
+        """The server's address."""
+        return self._place
+
+    @property
+    def cancellable(self) -> bool:
+        """Whether both sides go the same way: not when only the blocking one has a client of the caller's."""
+        return self._http_client is None or self._async_http_client is not None
+
     def send(self, payload: Payload, *, timeout_s: float | None = None) -> Payload:
         """Post one body as the SDK would."""
         response = self._poster.post(payload, timeout_s)

@@ -1,0 +1,44 @@
+"""How long the newest good replies took: what is slow is seen beside what is usual. No clock, no waiting."""
+
+from __future__ import annotations
+
+from collections import deque
+
+__all__ = ["LEAST_KNOWN", "Durations"]
+
+KEPT = 128
+"""Newest replies that count."""
+LEAST_KNOWN = 20
+"""Replies before anything is said: the twentieth part of fewer is none."""
+REFRESHED = 8
+"""Replies after which a percentile is computed anew."""
+
+
+class Durations:
+    """Seconds from sending to the whole reply. Not safe to share without a lock."""
+
+    __slots__ = ("_age", "_known", "_newest")
+
+    def __init__(self) -> None:
+        self._newest: deque[float] = deque(maxlen=KEPT)
+        self._known: dict[float, float] = {}
+        self._age = 0
+
+    def note(self, seconds: float) -> None:
+        """Note how long a good reply took."""
+        self._newest.append(seconds)
+        self._age += 1
+
+    def percentile(self, share: float) -> float | None:
+        """Return the seconds within which `share` percent of the replies came; None while too few are known."""
+        if len(self._newest) < LEAST_KNOWN:
+            return None
+        if self._age >= REFRESHED:
+            self._known.clear()
+            self._age = 0
+        known = self._known.get(share)
+        if known is None:
+            ordered = sorted(self._newest)
+            place = min(len(ordered) - 1, int(share / 100 * len(ordered)))
+            known = self._known[share] = ordered[place]
+        return known
