@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from yesno._frozen import FrozenDict
 from yesno.questions import Outcome
@@ -24,9 +24,8 @@ __all__ = [
 Finish: TypeAlias = Literal["stop", "length", "content_filter", "refusal", "tool_calls", "other"]
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """One token the model could have written at a position."""
+class Candidate(NamedTuple):
+    """One token the model could have written at a position; a tuple, since a reply holds twenty and more."""
 
     token: str
     logprob: float | None
@@ -34,6 +33,7 @@ class Candidate:
     data: bytes | None = None
     """The token's bytes, when the server sent them."""
     id: int | None = None
+    """Number of the token in the model's vocabulary, when the server sent it."""
 
 
 @dataclass(frozen=True, slots=True)
