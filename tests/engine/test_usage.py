@@ -12,6 +12,7 @@ from yesno import (
     AsyncDecisionModel,
     DecisionModel,
     FakeProvider,
+    RetryPolicy,
     SqliteCache,
     Usage,
     YesNo,
@@ -115,7 +116,7 @@ def test_an_async_decision_that_is_given_up_counts_what_was_under_way():
         async def asend(self, payload):
             await asyncio.Event().wait()
 
-    model = AsyncDecisionModel(Hanging(), timeout_s=0.01)
+    model = AsyncDecisionModel(Hanging(), timeout_s=0.01, retry=RetryPolicy(attempts=1, attempt_timeout_s=9))
     with pytest.raises(DeadlineExceeded):
         asyncio.run(model.decide("x", Q))
     assert counts(model.usage) == (1, 0, 0, 0)

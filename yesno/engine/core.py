@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +40,7 @@ from yesno.questions import (
     Outcome,
     Question,
 )
-from yesno.request import DecisionRequest, Parameters
+from yesno.request import DecisionRequest, Parameters, Questions
 from yesno.response import DecisionResponse
 from yesno.settings import Settings
 from yesno.templates.sets import TemplateSet
@@ -57,16 +57,19 @@ MAX_ADAPTATIONS = 4
 """Most changes to one request that 400s may ask for."""
 
 
+_NOTHING = Usage()
+
+
 @dataclass(slots=True)
 class Spent:
     """What the requests of one decision have used, and who answered."""
 
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = _NOTHING
     model: str | None = None
 
     def add(self, reply: Reply) -> None:
         """Count one reply."""
-        self.usage += reply.usage
+        self.usage = reply.usage if self.usage is _NOTHING else self.usage + reply.usage
         self.model = reply.model or self.model
 
 
@@ -122,6 +125,7 @@ class Core:
             checked_orders(orders),
         )
         self.timeout_s = profile.timeout_s if timeout_s is None else _positive("timeout_s", timeout_s)
+        self._known_defaults = Parameters(self.provider.model or None, self.timeout_s)
         self.concurrency = _at_least_one(
             "concurrency", profile.concurrency if concurrency is None else concurrency
         )
@@ -163,21 +167,26 @@ class Core:
 
     def request(self, given: Any, questions: Any, parameters: Parameters | None) -> DecisionRequest:  # noqa: ANN401
         """Return the request for what `decide` was called with, defaults filled in."""
+        own: Parameters | None = None
+        asked: Questions = questions
         if isinstance(given, DecisionRequest):
             if questions is not None:
                 raise QuestionError("a DecisionRequest holds its questions already; pass nothing else")
-            request = given
+            own, given, asked = given.parameters, given.input, given.questions
         elif isinstance(questions, Question):
-            request = DecisionRequest(given, {SINGLE: questions})
+            asked = {SINGLE: questions}
         elif questions is None:
             raise QuestionError("there is no question; pass a YesNo, a Choice, a Scale or a mapping of them")
-        else:
-            request = DecisionRequest(given, questions)
-        defaults = Parameters(model_name=self.provider.model or None, timeout_s=self.timeout_s)
-        merged = defaults.overridden_by(request.parameters).overridden_by(parameters)
+        merged = self._defaults.overridden_by(own).overridden_by(parameters)
         if merged.timeout_s is not None and _positive("timeout_s", merged.timeout_s) > NO_LIMIT_S:
             merged = replace(merged, timeout_s=None)
-        return request.with_parameters(merged)
+        return DecisionRequest(given, asked, merged)
+
+    @property
+    def _defaults(self) -> Parameters:
+        if self._known_defaults.model_name != (self.provider.model or None):
+            self._known_defaults = Parameters(self.provider.model or None, self.timeout_s)
+        return self._known_defaults
 
     def width(self, concurrency: int | None) -> int:
         """Return how many items `map` may have under way."""
@@ -219,14 +228,14 @@ class Core:
     ) -> DecisionResponse:
         """Put the outcomes of all questions together."""
         asked = request.parameters.model_name
-        falls = Counter(
+        falls = [
             reason
             for outcome in outcomes.values()
             for reason in self.ladder.falls(asked or "", outcome.attempts)
-        )
+        ]
         usage = spent.usage
         if falls:
-            fallen = Usage(fallbacks=falls)
+            fallen = Usage(fallbacks=Counter(falls))
             self.meter.add(fallen)
             usage += fallen
         return DecisionResponse(outcomes, model=spent.model or asked, usage=usage)
