@@ -79,7 +79,8 @@ class AsyncTries:
         heard, failure = False, None
         try:
             with bill or await core.delivery.abill(task, payload) as open_bill:
-                raw = open_bill.paid(await self._send_now(payload, attempt_s, tally, hedge=bill is not None))
+                try_s = core.retry.patience_s(attempt_s, gate.durations, tally.tries - (bill is not None))
+                raw = open_bill.paid(await self._send_now(payload, try_s, tally, hedge=bill is not None))
             heard = True
             return raw
         except ProviderError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -100,12 +101,12 @@ class Core:
         **options: Any,
     ) -> None:
         settings = Settings.from_env()
-        if isinstance(model, Provider):
-            self.provider = model
-        else:
-            self.provider = load_provider(
-                model or settings.model, base_url=base_url, api_key=api_key, **options
-            )
+        named = model or settings.model
+        self.provider = (
+            named
+            if isinstance(named, Provider)
+            else load_provider(named, base_url=base_url, api_key=api_key, **options)
+        )
         profile = self.provider.profile
         chosen = template or settings.template or profile.template
         templates = chosen if isinstance(chosen, TemplateSet) else TemplateSet.load(chosen)
@@ -125,7 +126,6 @@ class Core:
             checked_orders(orders),
         )
         self.timeout_s = profile.timeout_s if timeout_s is None else _positive("timeout_s", timeout_s)
-        self._known_defaults = Parameters(self.provider.model or None, self.timeout_s)
         self.concurrency = _at_least_one(
             "concurrency", profile.concurrency if concurrency is None else concurrency
         )
@@ -182,11 +182,9 @@ class Core:
             merged = replace(merged, timeout_s=None)
         return DecisionRequest(given, asked, merged)
 
-    @property
+    @cached_property
     def _defaults(self) -> Parameters:
-        if self._known_defaults.model_name != (self.provider.model or None):
-            self._known_defaults = Parameters(self.provider.model or None, self.timeout_s)
-        return self._known_defaults
+        return Parameters(self.provider.model or None, self.timeout_s)
 
     def width(self, concurrency: int | None) -> int:
         """Return how many items `map` may have under way."""

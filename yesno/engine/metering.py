@@ -47,6 +47,16 @@ class Tally:
         self._uncharged = 0
         self._on_sent = on_sent
 
+    @property
+    def retries(self) -> int:
+        """How many were sent again after a failure."""
+        return max(0, self.sent - self.hedges - 1)
+
+    @property
+    def tries(self) -> int:
+        """How many tries, hedges aside, were made so far."""
+        return self.sent - self.hedges
+
     def begin(self, *, hedge: bool = False) -> None:
         """Count a request that is sent now."""
         self.sent += 1
@@ -70,5 +80,4 @@ class Tally:
         """Return what was sent without bringing an answer."""
         wasted = self.sent - answered
         cost = 0.0 if wasted == self._uncharged else None
-        retries = max(0, self.sent - self.hedges - 1)
-        return Usage(requests=wasted, retries=retries, hedges=self.hedges, cost_usd=cost)
+        return Usage(requests=wasted, retries=self.retries, hedges=self.hedges, cost_usd=cost)

@@ -85,10 +85,12 @@ class HttpProvider(Provider):
                 provider=self.name,
             )
         if isinstance(error, httpx2.RequestError):
-            return ProviderUnavailable(
+            away = ProviderUnavailable(
                 f"cannot reach {self._place}; check that the server runs and the address is right",
                 provider=self.name,
             )
+            away.reached = False
+            return away
         return error if isinstance(error, ProviderError) else None
 
     def secrets(self) -> tuple[str, ...]:

@@ -115,10 +115,12 @@ class OpenAISDK(Provider):
                 f"the reply of {self._place} broke off or cannot be decoded", provider=self.name
             )
         if isinstance(error, sdk.APIConnectionError):
-            return ProviderUnavailable(
+            away = ProviderUnavailable(
                 f"cannot reach {self._place}; check that the server runs and the address is right",
                 provider=self.name,
             )
+            away.reached = False
+            return away
         return error if isinstance(error, ProviderError) else None
 
     def secrets(self) -> tuple[str, ...]:
