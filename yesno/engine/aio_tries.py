@@ -75,7 +75,7 @@ class AsyncTries:
         tally: Tally,
         bill: Bill | None = None,
     ) -> Payload:
-        core = self._core
+        core, loop = self._core, asyncio.get_running_loop()
         heard, failure = False, None
         try:
             with bill or await core.delivery.abill(task, payload) as open_bill:
@@ -87,7 +87,7 @@ class AsyncTries:
             heard, failure = True, error
             raise
         finally:
-            gate.leave(core.party, ticket, asyncio.get_running_loop(), heard=heard, error=failure)
+            gate.leave(core.party, ticket, loop, heard=heard, error=failure)
 
     async def _beside(
         self, gate: Gate, task: Task, payload: Payload, attempt_s: float | None, tally: Tally

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from threading import RLock
 
 __all__ = ["LEAST_KNOWN", "Durations"]
 
@@ -18,33 +19,36 @@ TIMES = 10.0
 
 
 class Durations:
-    """Seconds from sending to the whole reply. Not safe to share without a lock."""
+    """Seconds from sending to the whole reply. Safe to share between threads."""
 
-    __slots__ = ("_age", "_known", "_newest")
+    __slots__ = ("_age", "_known", "_lock", "_newest")
 
     def __init__(self) -> None:
         self._newest: deque[float] = deque(maxlen=KEPT)
         self._known: dict[float, float] = {}
         self._age = 0
+        self._lock = RLock()  # reentrant, as that of `Limits` and for its reason
 
     def note(self, seconds: float) -> None:
         """Note how long a good reply took."""
-        self._newest.append(seconds)
-        self._age += 1
+        with self._lock:
+            self._newest.append(seconds)
+            self._age += 1
 
     def percentile(self, share: float) -> float | None:
         """Return the seconds within which `share` percent of the replies came; None while too few are known."""
-        if len(self._newest) < LEAST_KNOWN:
-            return None
-        if self._age >= REFRESHED:
-            self._known.clear()
-            self._age = 0
-        known = self._known.get(share)
-        if known is None:
-            ordered = sorted(self._newest)
-            place = min(len(ordered) - 1, int(share / 100 * len(ordered)))
-            known = self._known[share] = ordered[place]
-        return known
+        with self._lock:
+            if len(self._newest) < LEAST_KNOWN:
+                return None
+            if self._age >= REFRESHED:
+                self._known.clear()
+                self._age = 0
+            known = self._known.get(share)
+            if known is None:
+                ordered = sorted(self._newest)
+                place = min(len(ordered) - 1, int(share / 100 * len(ordered)))
+                known = self._known[share] = ordered[place]
+            return known
 
     def patience_s(self, tries: int) -> float | None:
         """Return how long a try may take when so many were made before it; None while too few replies are known.
