@@ -3,6 +3,8 @@ import os
 import pytest
 from hypothesis import settings
 
+from tests.shells import SHELLS
+
 settings.register_profile("ci", derandomize=True, max_examples=50, deadline=None)
 settings.register_profile("dev", max_examples=200, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
@@ -23,3 +25,9 @@ def _nothing_learned_before(monkeypatch):
     from yesno.engine import gates
 
     monkeypatch.setattr(gates, "SHARED", gates.Limits())
+
+
+@pytest.fixture(params=SHELLS, ids=lambda shell: shell.name)
+def shell(request):
+    """One of the two shells, so that a test runs through both."""
+    return request.param

@@ -58,7 +58,7 @@ def test_keys_are_kept_by_name_and_never_shown():
     ("name", "hint"),
     [
         ("YESNO_BASEURL", "did you mean YESNO_BASE_URL"),
-        ("YESNO_QQQQQQQQQQ", "known are YESNO_BASE_URL, YESNO_MODEL"),
+        ("YESNO_QQQQQQQQQQ", "known are YESNO_BASE_URL, YESNO_CACHE_DIR, YESNO_MODEL"),
     ],
 )
 def test_an_unknown_variable_is_refused_with_what_was_meant(name, hint):

@@ -10,15 +10,18 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any, Protocol, TypeAlias, TypeVar, cast
 
+from yesno.errors import ConfigError
 from yesno.messages import InputLike, freeze_input
 from yesno.questions import Answer, Outcome, Question
 from yesno.response import unwrapped
 
-__all__ = ["Ask", "Flow", "arun", "ask", "ask_all", "gather", "outcome_of", "run"]
+__all__ = ["Ask", "Flow", "Runner", "arun", "ask", "ask_all", "gather", "outcome_of", "run", "run_with"]
 
 T = TypeVar("T")
+Q = TypeVar("Q")
+N = TypeVar("N")
 S = TypeVar("S")
 R = TypeVar("R")
 A = TypeVar("A", bound=Answer)
@@ -36,6 +39,28 @@ class Ask:
 
 
 Flow: TypeAlias = Generator[Sequence[Ask], Sequence[Outcome], T]
+
+
+class Runner(Protocol):
+    """What runs a flow: a `DecisionModel`, which returns its result, or an `AsyncDecisionModel`, awaited."""
+
+    def run(self, flow: Flow[Any]) -> Any:  # noqa: ANN401 - the flow's result, or an awaitable of it
+        """Run a flow to its end."""
+
+
+def run_with(model: Runner | None, flow: Flow[T]) -> Any:  # noqa: ANN401 - as `Runner.run`
+    """Run a flow with the model that its maker was given; the result is awaited with an asynchronous one.
+
+    Raises:
+        ConfigError: There is no model, or it runs no flows.
+    """
+    if not callable(getattr(model, "run", None)):
+        flow.close()
+        kind = "there is no model" if model is None else f"`model` is a {type(model).__name__}"
+        raise ConfigError(
+            f"{kind}; pass model=DecisionModel(...), or run the flow yourself with model.run(...)"
+        )
+    return cast("Runner", model).run(flow)
 
 
 def ask(question: Question[A], input: InputLike) -> Flow[A]:
@@ -63,12 +88,17 @@ def ask_all(questions: Iterable[Question[Any]], input: InputLike) -> Flow[list[O
     return list(outcomes)
 
 
-def gather(flows: Sequence[Flow[T]]) -> Flow[list[T]]:
-    """Advance several flows together, so that each round's questions travel in one batch."""
+def gather(
+    flows: Sequence[Generator[Sequence[Q], Sequence[N], T]],
+) -> Generator[Sequence[Q], Sequence[N], list[T]]:
+    """Advance several flows together, so that each round's questions travel in one batch.
+
+    Other generators that yield lists and are sent a list of the same length can be gathered too.
+    """
     results: dict[int, T] = {}
-    inbox: dict[int, Sequence[Outcome] | Exception | None] = dict.fromkeys(range(len(flows)))
+    inbox: dict[int, Sequence[N] | Exception | None] = dict.fromkeys(range(len(flows)))
     while inbox:
-        outbox: dict[int, Sequence[Ask]] = {}
+        outbox: dict[int, Sequence[Q]] = {}
         for i, news in inbox.items():
             try:
                 outbox[i] = _advance(flows[i], news)
@@ -85,7 +115,9 @@ def gather(flows: Sequence[Flow[T]]) -> Flow[list[T]]:
     return [results[i] for i in range(len(flows))]
 
 
-def _advance(flow: Flow[Any], news: Sequence[Outcome] | Exception | None) -> Sequence[Ask]:
+def _advance(
+    flow: Generator[Sequence[Q], Sequence[N], Any], news: Sequence[N] | Exception | None
+) -> Sequence[Q]:
     if news is None:
         return next(flow)
     return flow.throw(news) if isinstance(news, Exception) else flow.send(news)

@@ -17,6 +17,7 @@ VARIABLES: dict[str, str] = {
     "YESNO_BASE_URL": "address of an OpenAI-compatible server, such as `http://127.0.0.1:8000/v1`",
     "YESNO_TEMPLATE": "template set or folder used when none is named",
     "YESNO_MODELS_DIR": "folder for downloaded model files",
+    "YESNO_CACHE_DIR": "folder where the program keeps replies; without it one in the user's cache folder",
 }
 """Every variable that yesno reads, besides the vendors' own key variables."""
 
@@ -34,6 +35,7 @@ class Settings:
     base_url: str | None = None
     template: str | None = None
     models_dir: Path | None = None
+    cache_dir: Path | None = None
     keys: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Names of key variables -> their values, for those that are set."""
     addresses: Mapping[str, str] = field(default_factory=dict)
@@ -52,12 +54,13 @@ class Settings:
                 close = difflib.get_close_matches(name, VARIABLES, n=1)
                 hint = f"did you mean {close[0]}?" if close else f"known are {', '.join(sorted(VARIABLES))}"
                 raise ConfigError(f"the environment variable {name} is unknown; {hint}")
-        folder = env.get("YESNO_MODELS_DIR")
+        models, cache = env.get("YESNO_MODELS_DIR"), env.get("YESNO_CACHE_DIR")
         return cls(
             model=env.get("YESNO_MODEL") or "local",
             base_url=env.get("YESNO_BASE_URL") or None,
             template=env.get("YESNO_TEMPLATE") or None,
-            models_dir=Path(folder) if folder else None,
+            models_dir=Path(models) if models else None,
+            cache_dir=Path(cache) if cache else None,
             keys={name: value for name, value in env.items() if name.endswith(KEYS) and value},
             addresses={name: env[name] for name in ADDRESSES if env.get(name)},
         )

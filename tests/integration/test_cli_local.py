@@ -18,9 +18,8 @@ def run(capsys, *words):
 
 def test_ask_prints_one_json_object_from_a_real_model(capsys):
     pytest.importorskip("xllamacpp", reason="the extra `local` is not installed")
-    code, out, _ = run(
-        capsys, "ask", "Is this about billing?", "I was charged twice", "-m", "local:smollm2", "--json"
-    )
+    words = ("ask", "Is this about billing?", "I was charged twice", "-m", "local:smollm2", "--json")
+    code, out, _ = run(capsys, *words, "--no-cache")
     assert code in (0, 3)
     shown = json.loads(out)
     assert shown["model"] == "smollm2"

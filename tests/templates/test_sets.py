@@ -52,6 +52,7 @@ def test_every_set_has_a_file_per_question_type_and_nothing_else():
     for name in SETS:
         assert sorted(path.name for path in (PROMPTS / name).iterdir()) == [
             "choice.j2",
+            "packed.j2",
             "scale.j2",
             "yes_no.j2",
         ]

@@ -4,32 +4,109 @@ from __future__ import annotations
 
 import json
 import time
-from typing import Any
+from typing import Annotated, Any
 
-from yesno.cli.session import NO, OK, Connection
-from yesno.cli.views import bounds_text, document, mass_text
+import typer
+
+from yesno.cli.options import Connection, File, Given, Json, Question
+from yesno.cli.progress import working
+from yesno.cli.session import NO, OK, read_input
+from yesno.cli.values import number
+from yesno.cli.views import bounds_text, document, mass_text, method_text, screen
 from yesno.errors import QuestionError
+from yesno.evidence import Usage
 from yesno.messages import InputLike
-from yesno.questions import ChoiceAnswer, Outcome, Question, Refusal, ScaleAnswer, Undecided, YesNoAnswer
+from yesno.questions import (
+    Choice,
+    ChoiceAnswer,
+    Outcome,
+    Refusal,
+    Scale,
+    ScaleAnswer,
+    Undecided,
+    YesNo,
+    YesNoAnswer,
+)
+from yesno.questions import Question as AnyQuestion
 from yesno.questions.base import checked_threshold
 from yesno.response import DecisionResponse, no_answer_error
 
-__all__ = ["ask_once", "parse_option"]
+__all__ = ["Level", "NoWhen", "NoneText", "Option", "YesWhen", "ask", "choose", "parse_option", "rate"]
 
 NAME = "answer"
 
+YesWhen = Annotated[str | None, typer.Option(metavar="TEXT", help="When the answer is yes.")]
+NoWhen = Annotated[str | None, typer.Option(metavar="TEXT", help="When the answer is no.")]
+Option = Annotated[
+    list[str] | None,
+    typer.Option("--option", "-o", metavar="NAME[=DESCRIPTION]", help="One option; repeat it."),
+]
+NoneText = Annotated[
+    str | None, typer.Option("--none", metavar="TEXT", help="Offer a way out, such as 'none of these'.")
+]
+Level = Annotated[
+    list[str] | None,
+    typer.Option("--level", "-l", metavar="NAME", help="One level, lowest first; repeat it."),
+]
 
-def ask_once(
+
+def ask(
+    question: Question,
+    input: Given = None,
+    file: File = None,
+    yes_when: YesWhen = None,
+    no_when: NoWhen = None,
+    check: Annotated[
+        float | None,
+        typer.Option(metavar="THRESHOLD", parser=number, help="Exit with 1 when P(yes) is below it."),
+    ] = None,
+    *,
     connection: Connection,
-    question: Question[Any],
+    as_json: Json = False,
+) -> int:
+    """Ask a yes/no question about an input."""
+    asked = YesNo(question, yes_when=yes_when, no_when=no_when)
+    return _ask_once(connection, asked, read_input(input, file), as_json=as_json, check=check)
+
+
+def choose(
+    question: Question,
+    input: Given = None,
+    option: Option = None,
+    none: NoneText = None,
+    file: File = None,
+    *,
+    connection: Connection,
+    as_json: Json = False,
+) -> int:
+    """Choose one of several options for an input."""
+    asked = Choice(question, [parse_option(text) for text in option or ()], none=none)
+    return _ask_once(connection, asked, read_input(input, file), as_json=as_json)
+
+
+def rate(
+    question: Question,
+    input: Given = None,
+    level: Level = None,
+    file: File = None,
+    *,
+    connection: Connection,
+    as_json: Json = False,
+) -> int:
+    """Rate an input on a scale."""
+    return _ask_once(connection, Scale(question, level or ()), read_input(input, file), as_json=as_json)
+
+
+def _ask_once(
+    connection: Connection,
+    question: AnyQuestion[Any],
     given: InputLike,
     *,
     as_json: bool,
     check: float | None = None,
 ) -> int:
-    """Ask one question, print the outcome and return the exit code."""
     threshold = None if check is None else checked_threshold(check)
-    with connection.open() as model:
+    with working(quiet=as_json), connection.open() as model:
         start = time.perf_counter()
         response: DecisionResponse = model.decide(given, {NAME: question})
         seconds = time.perf_counter() - start
@@ -53,8 +130,7 @@ def parse_option(text: str) -> tuple[str, str | None]:
     return name.strip(), description.strip() or None
 
 
-def _show(question: Question[Any], response: DecisionResponse, outcome: Outcome, seconds: float) -> None:
-    from rich.console import Console
+def _show(question: AnyQuestion[Any], response: DecisionResponse, outcome: Outcome, seconds: float) -> None:
     from rich.markup import escape
     from rich.table import Table
 
@@ -64,9 +140,14 @@ def _show(question: Question[Any], response: DecisionResponse, outcome: Outcome,
     for label, share, best in _rows(question, outcome):
         style = "bold" if best else "none"
         table.add_row(f"[{style}]{escape(label)}[/]", f"[{style}]{share:.3f}[/]", "█" * round(30 * share))
-    console = Console(highlight=False)
+    console = screen()
     console.print(table)
-    details = [f"label mass {mass_text(outcome)}", f"{seconds:.2f} s", response.model or "unknown model"]
+    usage = response.usage or Usage()
+    method = method_text(outcome)
+    details = [f"label mass {mass_text(outcome)}"] if method is None else [method]
+    from_cache = usage.cache_hits and not usage.requests
+    details.append("from the cache" if from_cache else f"{seconds:.2f} s")
+    details.append(response.model or "unknown model")
     if isinstance(outcome, ScaleAnswer):
         details.insert(0, f"mean level {outcome.mean:.2f} of 0 to {len(outcome.probabilities) - 1}")
     missing = getattr(outcome, "missing", ())

@@ -5,18 +5,20 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Annotated, Any
 
 from yesno.cli.demo_items import ITEMS, MESSAGE, ROUTES, TOOLS, Item
+from yesno.cli.options import Connection, Json, Without
 from yesno.cli.progress import working
-from yesno.cli.session import OK, Connection
-from yesno.cli.views import answer_text, bounds_text, document, mass_text
+from yesno.cli.session import OK
+from yesno.cli.views import answer_text, bounds_text, document, mass_text, screen
 from yesno.flow import Flow, ask_all, outcome_of
 from yesno.questions import Choice, ChoiceAnswer, Outcome, Scale, ScaleAnswer, YesNo, YesNoAnswer
 from yesno.response import DecisionResponse
 from yesno.templates.layers import layer_question
 
-__all__ = ["filter_tools", "is_right", "route", "run_demo"]
+__all__ = ["demo", "filter_tools", "is_right", "route"]
 
 NAME = "answer"
 WIDE = 110
@@ -26,11 +28,12 @@ FIXED = 35
 HOSTED = "To ask a hosted model instead, set its key and name it: OPENAI_API_KEY=... yesno demo --model openai:gpt-5.4-mini"
 
 
-def run_demo(connection: Connection, *, as_json: bool) -> int:
-    """Ask everything, print a table and return the exit code."""
-    with connection.open() as model:
+def demo(connection: Annotated[Connection, Without("cache")], as_json: Json = False) -> int:
+    """Ask a model twelve questions, filter tools, route a request."""
+    chosen = replace(connection, model=connection.model or "local")
+    with working(quiet=as_json) as tell:
         rows = []
-        with working(quiet=as_json) as tell:
+        with chosen.open() as model:
             for number, item in enumerate(ITEMS, start=1):
                 tell(f"question {number} of {len(ITEMS)}")
                 start = time.perf_counter()
@@ -67,7 +70,7 @@ def is_right(item: Item, outcome: Outcome) -> bool:
         case YesNoAnswer():
             return outcome.is_yes() == item.right
         case ChoiceAnswer(value=value):
-            return value == item.right
+            return bool(value == item.right)
         case ScaleAnswer() if isinstance(item.question, Scale):
             return item.question.levels[outcome.level()] == item.right
         case _:
@@ -96,10 +99,9 @@ def _report(
 def _show(
     rows: list[tuple[Item, DecisionResponse, float]], shares: dict[str, float | None], routed: Outcome
 ) -> None:
-    from rich.console import Console
     from rich.table import Table
 
-    console = Console(highlight=False)
+    console = screen()
     table = Table(box=None, pad_edge=False, header_style="bold")
     wide = console.width >= WIDE
     room = min(66, console.width - FIXED - (36 if wide else 0))

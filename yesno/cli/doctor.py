@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING, Annotated
 
+from yesno.cli.options import Connection, Json, Without
 from yesno.cli.progress import working
-from yesno.cli.session import NO_ANSWER, OK, PROVIDER, Connection
-from yesno.cli.views import plain
-from yesno.engine.diagnosis import Diagnosis
+from yesno.cli.session import NO_ANSWER, OK, PROVIDER, in_options
+from yesno.cli.views import plain, screen
 
-__all__ = ["run_doctor"]
+if TYPE_CHECKING:
+    from yesno.engine.diagnosis import Diagnosis
+
+__all__ = ["doctor"]
 
 CODES = {"ok": OK, "no_answer": NO_ANSWER, "failed": PROVIDER}
 COLOURS = {"ok": "green", "warn": "yellow", "fail": "red", "unknown": "dim"}
 
 
-def run_doctor(connection: Connection, *, as_json: bool) -> int:
-    """Check a model, print what was found and return the exit code."""
-    with connection.open() as model, working(quiet=as_json) as tell:
+def doctor(
+    connection: Annotated[Connection, Without("orders", "prior", "packing", "cache", "concurrency")],
+    as_json: Json = False,
+) -> int:
+    """Check how a model's host behaves, and say what to do about it.
+
+    It takes about a dozen requests.
+    """
+    with working(quiet=as_json) as tell, connection.open() as model:
         diagnosis: Diagnosis = model.probe(lambda number: tell(f"request {number}"))
     if as_json:
         document = {**plain(diagnosis), "verdict": diagnosis.verdict}
@@ -28,11 +38,10 @@ def run_doctor(connection: Connection, *, as_json: bool) -> int:
 
 
 def _show(diagnosis: Diagnosis) -> None:
-    from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
-    console = Console(highlight=False)
+    console = screen()
     console.print(f"{diagnosis.provider}: {diagnosis.model}, by {diagnosis.strategy}", markup=False)
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("check", no_wrap=True)
@@ -41,7 +50,7 @@ def _show(diagnosis: Diagnosis) -> None:
     for check in diagnosis.checks:
         quiet = check.status == "unknown"
         value = f"[dim]{escape(check.value)}[/]" if quiet else escape(check.value)
-        advice = "" if check.advice is None else f"\n→ {escape(check.advice)}"
+        advice = "" if check.advice is None else f"\n→ {escape(in_options(check.advice))}"
         colour = COLOURS[check.status]
         table.add_row(check.name, f"[{colour}]{check.status}[/]", value + advice)
     console.print(table)

@@ -2,215 +2,107 @@
 
 from __future__ import annotations
 
+import json
 import sys
-from pathlib import Path
-from typing import Annotated, Any
+from collections.abc import Callable, Sequence
+from importlib import import_module
 
 import typer
 
-from yesno.cli.session import EXIT_CODES, PROVIDER, USAGE, Connection, exit_code, read_input
-from yesno.errors import YesnoError
+from yesno.cli.options import prepared
+from yesno.cli.session import EXIT_CODES, exit_code, in_options
+from yesno.errors import NoAnswer, YesnoError
 
-__all__ = ["app", "main"]
+__all__ = ["COMMANDS", "GROUPS", "WRITES_ROWS", "load", "main", "program"]
 
-app = typer.Typer(
-    name="yesno",
-    help="Ask an LLM typed questions and get probabilities you can threshold.",
-    epilog=EXIT_CODES,
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    add_completion=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-models_app = typer.Typer(
-    help="List and fetch models that run on this computer.", no_args_is_help=True, rich_markup_mode=None
-)
-app.add_typer(models_app, name="models")
+COMMANDS: dict[str, tuple[str, str]] = {
+    "ask": ("yesno.cli.asking:ask", "Ask a yes/no question about an input."),
+    "choose": ("yesno.cli.asking:choose", "Choose one of several options for an input."),
+    "rate": ("yesno.cli.asking:rate", "Rate an input on a scale."),
+    "map": ("yesno.cli.mapping:map_rows", "Ask the same questions about every row of a file."),
+    "demo": ("yesno.cli.demo:demo", "Ask a model twelve questions, filter tools, route a request."),
+    "doctor": ("yesno.cli.doctor:doctor", "Check how a model's host behaves, and say what to do about it."),
+    "models list": ("yesno.cli.models:list_models", "List the models of the catalogue and which are here."),
+    "models pull": ("yesno.cli.models:pull_model", "Fetch a model; an interrupted download goes on."),
+}
+"""Name, or group and name -> `module:function` and the first line of its docstring, in the order of the help.
 
-Question = Annotated[str, typer.Argument(metavar="QUESTION", help="The question, in plain words.")]
-Given = Annotated[
-    str | None,
-    typer.Argument(metavar="INPUT", help="What it is about; '-' or nothing reads standard input."),
-]
-File = Annotated[
-    Path | None,
-    typer.Option("--file", "-f", help="Read the input from a file; .json holds fields or messages."),
-]
-Model = Annotated[
-    str | None,
-    typer.Option(
-        "--model",
-        "-m",
-        help="provider:model, such as openai:gpt-5.4-mini. [default: YESNO_MODEL, else local]",
-    ),
-]
-BaseUrl = Annotated[str | None, typer.Option("--base-url", help="Address of an OpenAI-compatible server.")]
-Template = Annotated[str | None, typer.Option("--template", help="Template set, or a folder of your own.")]
-Timeout = Annotated[
-    float | None, typer.Option("--timeout", metavar="SECONDS", help="Longest time for the decision.")
-]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+A command is one file and one line here; see `yesno.cli.options`. Only the command that is called is imported."""
+
+GROUPS = {"models": "List and fetch models that run on this computer."}
+"""Name of a group of commands -> its help."""
+
+WRITES_ROWS = {"map"}
+"""Commands whose standard output is data, line by line."""
 
 
-@app.command()
-def ask(
-    question: Question,
-    input: Given = None,
-    file: File = None,
-    yes_when: Annotated[str | None, typer.Option(help="When the answer is yes.")] = None,
-    no_when: Annotated[str | None, typer.Option(help="When the answer is no.")] = None,
-    check: Annotated[
-        float | None, typer.Option(metavar="THRESHOLD", help="Exit with 1 when P(yes) is below it.")
-    ] = None,
-    model: Model = None,
-    base_url: BaseUrl = None,
-    template: Template = None,
-    timeout: Timeout = None,
-    as_json: Json = False,
-    debug: Debug = False,
-) -> None:
-    """Ask a yes/no question about an input."""
-    from yesno.cli.asking import ask_once
-    from yesno.questions import YesNo
-
-    asked = YesNo(question, yes_when=yes_when, no_when=no_when)
-    connection = Connection(model, base_url, template, timeout)
-    raise typer.Exit(ask_once(connection, asked, read_input(input, file), as_json=as_json, check=check))
+def load(name: str) -> Callable[..., int]:
+    """Return the function of a command."""
+    module, _, attribute = COMMANDS[name][0].partition(":")
+    command: Callable[..., int] = getattr(import_module(module), attribute)
+    return command
 
 
-@app.command()
-def choose(
-    question: Question,
-    input: Given = None,
-    option: Annotated[
-        list[str] | None,
-        typer.Option("--option", "-o", metavar="NAME[=DESCRIPTION]", help="One option; repeat it."),
-    ] = None,
-    none: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Offer a way out, such as 'none of these'.")
-    ] = None,
-    file: File = None,
-    model: Model = None,
-    base_url: BaseUrl = None,
-    template: Template = None,
-    timeout: Timeout = None,
-    as_json: Json = False,
-    debug: Debug = False,
-) -> None:
-    """Choose one of several options for an input."""
-    from yesno.cli.asking import ask_once, parse_option
-    from yesno.questions import Choice
-
-    asked = Choice(question, [parse_option(text) for text in option or ()], none=none)
-    connection = Connection(model, base_url, template, timeout)
-    raise typer.Exit(ask_once(connection, asked, read_input(input, file), as_json=as_json))
-
-
-@app.command()
-def rate(
-    question: Question,
-    input: Given = None,
-    level: Annotated[
-        list[str] | None,
-        typer.Option("--level", "-l", metavar="NAME", help="One level, lowest first; repeat it."),
-    ] = None,
-    file: File = None,
-    model: Model = None,
-    base_url: BaseUrl = None,
-    template: Template = None,
-    timeout: Timeout = None,
-    as_json: Json = False,
-    debug: Debug = False,
-) -> None:
-    """Rate an input on a scale."""
-    from yesno.cli.asking import ask_once
-    from yesno.questions import Scale
-
-    asked = Scale(question, level or ())
-    connection = Connection(model, base_url, template, timeout)
-    raise typer.Exit(ask_once(connection, asked, read_input(input, file), as_json=as_json))
+def program(words: Sequence[str]) -> typer.Typer:
+    """Return the program for what was typed: the command that is called, and the names of the others."""
+    settings = {"help_option_names": ["-h", "--help"]}
+    made = typer.Typer(
+        name="yesno",
+        help="Ask an LLM typed questions and get probabilities you can threshold.",
+        epilog=EXIT_CODES,
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        add_completion=False,
+        context_settings=settings,
+    )
+    groups = {
+        name: typer.Typer(help=text, no_args_is_help=True, rich_markup_mode=None)
+        for name, text in GROUPS.items()
+    }
+    for name, (_, line) in COMMANDS.items():
+        group, _, short = name.rpartition(" ")
+        place = groups[group] if group else made
+        if [*words[: len(name.split())]] == name.split():
+            place.command(short)(prepared(load(name)))
+        else:
+            place.command(short, help=line)(_only_named)
+    for name, group_app in groups.items():
+        made.add_typer(group_app, name=name)
+    return made
 
 
-@app.command()
-def demo(
-    model: Model = None,
-    base_url: BaseUrl = None,
-    template: Template = None,
-    as_json: Json = False,
-    debug: Debug = False,
-) -> None:
-    """Ask a model twelve questions of all types, then filter tools and route a request."""
-    from yesno.cli.demo import run_demo
-
-    raise typer.Exit(run_demo(Connection(model or "local", base_url, template), as_json=as_json))
-
-
-@app.command()
-def doctor(
-    model: Model = None,
-    base_url: BaseUrl = None,
-    template: Template = None,
-    timeout: Timeout = None,
-    as_json: Json = False,
-    debug: Debug = False,
-) -> None:
-    """Check with about a dozen requests how a model's host behaves, and say what to do about it."""
-    from yesno.cli.doctor import run_doctor
-
-    raise typer.Exit(run_doctor(Connection(model, base_url, template, timeout), as_json=as_json))
-
-
-@models_app.command("list")
-def models_list(as_json: Json = False, debug: Debug = False) -> None:
-    """List the models of the catalogue and which of them are here."""
-    from yesno.cli.models import list_models
-
-    list_models(as_json=as_json)
-
-
-@models_app.command("pull")
-def models_pull(
-    name: Annotated[
-        str, typer.Argument(metavar="NAME", help="Such as qwen2.5-coder-1.5b, or hf:OWNER/REPO/FILE.gguf.")
-    ],
-    accept_licence: Annotated[
-        bool, typer.Option(help="You have read and accept the model's licence.")
-    ] = False,
-    verify: Annotated[
-        bool, typer.Option(help="Read a file that is here already and compare its digest.")
-    ] = False,
-    debug: Debug = False,
-) -> None:
-    """Fetch a model; an interrupted download goes on where it stopped."""
-    from yesno.cli.models import pull_model
-
-    pull_model(name, accept_licence=accept_licence, verify=verify)
+def _only_named() -> None:
+    """Stand for a command that is not called."""
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the program; an error becomes one line on standard error and an exit code."""
-    given: list[Any] = sys.argv[1:] if arguments is None else arguments
+    """Run the program; an error becomes one line on standard error and an exit code.
+
+    With `--json`, an error that leaves no outcome is one JSON object on standard output too, except where that
+    holds rows.
+    """
+    given = sys.argv[1:] if arguments is None else arguments
     if any(word == "--version" for word in given[:1]):
         from yesno import __version__
 
         print(f"yesno {__version__}")
         sys.exit(0)
     try:
-        app(args=given, prog_name="yesno")
-    except YesnoError as error:
-        if "--debug" in given:
-            raise
-        print(f"yesno: {error}", file=sys.stderr)
-        sys.exit(exit_code(error))
-    except KeyboardInterrupt:
-        print("yesno: interrupted", file=sys.stderr)
-        sys.exit(130)
+        program(given)(args=given, prog_name="yesno")
     except Exception as error:
         if "--debug" in given:
             raise
-        print(
-            f"yesno: unexpected {type(error).__name__}; run again with --debug to see where", file=sys.stderr
-        )
-        sys.exit(PROVIDER if isinstance(error, OSError) else USAGE)
+        as_json = "--json" in given and given[0] not in WRITES_ROWS
+        if as_json and isinstance(error, YesnoError) and not isinstance(error, NoAnswer):
+            from yesno.cli.views import error_document
+
+            print(json.dumps(error_document(error), ensure_ascii=False))
+        print(f"yesno: {_told(error)}", file=sys.stderr)
+        sys.exit(exit_code(error))
+
+
+def _told(error: Exception) -> str:
+    if isinstance(error, YesnoError):
+        return in_options(str(error))
+    return f"unexpected {type(error).__name__}; run again with --debug to see where"

@@ -1,12 +1,10 @@
-"""What all commands share: the model, the input, the way out."""
+"""What commands share besides their options: the input, and the way out."""
 
 from __future__ import annotations
 
 import json
+import re
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,50 +18,52 @@ from yesno.errors import (
     YesnoError,
 )
 
-__all__ = ["EXIT_CODES", "Connection", "exit_code", "read_input"]
+__all__ = ["EXIT_CODES", "exit_code", "in_options", "read_input", "read_text"]
 
 OK, NO, USAGE, NO_ANSWER, PROVIDER = 0, 1, 2, 3, 4
+INTERRUPTED = 130
 EXIT_CODES = (
     """Exit codes: 0 ok, 1 "no" under --check, 2 usage, 3 undecided or refused, 4 provider failure."""
 )
+_IN_OPTIONS = [
+    (re.compile(pattern), words)
+    for pattern, words in (
+        (r" or pass api_key=\.\.\.", ""),  # a key on a command line can be seen by everybody on the machine
+        (
+            r"pass `price=Price\(\.\.\.\)`[\w .`]*, or limit `requests` or `tokens`",
+            "give --price IN,OUT, or --budget-requests or --budget-tokens in its place",
+        ),
+        (r"raise `(usd|requests|tokens)`, or go on with a new Budget", r"raise --budget-\1"),
+        (r"the budget's `(usd|requests|tokens)`", r"--budget-\1"),
+        (r"with strict=True", "with --strict"),
+        (r"\bstrategy='(\w+)'", r"--strategy \1"),
+        (r"\bbase_url=(?!\w)|`base_url`", "--base-url"),
+        (r"`timeout_s`", "--timeout"),
+        (r"`min_label_mass`", "--min-label-mass"),
+        (r"`(orders|concurrency|template)`", r"--\1"),
+    )
+]
+"""What the library calls its arguments -> what the program calls them."""
 
 
-def exit_code(error: YesnoError) -> int:
+def in_options(text: str) -> str:
+    """Return a message of the library with the program's options in place of arguments."""
+    for pattern, words in _IN_OPTIONS:
+        text = pattern.sub(words, text)
+    return text
+
+
+def exit_code(error: Exception) -> int:
     """Return the exit code for an error."""
     match error:
         case NoAnswer():
             return NO_ANSWER
         case ProviderError() | DeadlineExceeded() | ModelFileError():
             return PROVIDER
-        case _:
+        case YesnoError():
             return USAGE
-
-
-@dataclass(frozen=True, slots=True)
-class Connection:
-    """Which model to ask, from the command's options."""
-
-    model: str | None = None
-    base_url: str | None = None
-    template: str | None = None
-    timeout_s: float | None = None
-
-    @contextmanager
-    def open(self) -> Iterator[Any]:
-        """Open the model, with a progress bar while one is downloaded, and close it at the end."""
-        from yesno.engine.sync import DecisionModel
-        from yesno.settings import Settings
-
-        spec = self.model or Settings.from_env().model
-        options: dict[str, Any] = {}
-        if spec.partition(":")[0] == "local":
-            from yesno.cli.progress import download_progress
-
-            options = {"progress": download_progress()}
-        with DecisionModel(
-            spec, base_url=self.base_url, template=self.template, timeout_s=self.timeout_s, **options
-        ) as model:
-            yield model
+        case _:
+            return PROVIDER if isinstance(error, OSError) else USAGE
 
 
 def read_input(argument: str | None, file: Path | None) -> Any:  # noqa: ANN401 - text, mapping or messages
@@ -78,21 +78,34 @@ def read_input(argument: str | None, file: Path | None) -> Any:  # noqa: ANN401 
     if argument is not None and file is not None:
         raise QuestionError("give the input as an argument or with --file, not both")
     if file is not None and str(file) != "-":
-        return _from_file(file)
+        text = read_text(file)
+        return _parsed(file, text) if file.suffix == ".json" else text
     if argument is not None and argument != "-":
         return argument
     if argument is None and file is None and sys.stdin.isatty():
         raise QuestionError("there is no input; give it as an argument, with --file, or on standard input")
-    return sys.stdin.read()
-
-
-def _from_file(file: Path) -> Any:  # noqa: ANN401 - text, mapping or messages
     try:
-        text = file.read_text(encoding="utf-8")
-        return json.loads(text) if file.suffix == ".json" else text
+        return sys.stdin.read()
+    except UnicodeDecodeError as error:
+        raise ConfigError("standard input is not UTF-8 text") from error
+
+
+def read_text(file: Path) -> str:
+    """Return the text of a file.
+
+    Raises:
+        ConfigError: The file cannot be read.
+    """
+    try:
+        return file.read_text(encoding="utf-8")
     except OSError as error:
         raise ConfigError(f"{str(file)!r} cannot be read: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
         raise ConfigError(f"{str(file)!r} is not UTF-8 text") from error
+
+
+def _parsed(file: Path, text: str) -> Any:  # noqa: ANN401 - text, mapping or messages
+    try:
+        return json.loads(text)
     except ValueError as error:
         raise ConfigError(f"{str(file)!r} is not JSON: {error}") from error

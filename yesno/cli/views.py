@@ -1,15 +1,47 @@
-"""Outcomes as JSON and as text for people."""
+"""Outcomes as JSON and as text for people.
+
+What `--json` prints is stable: a name keeps its meaning and its type; later versions may add names.
+
+- An outcome has a `type`: `yes_no` (`probability`), `choice` (`value`, `probabilities`, `none_probability`),
+  `scale` (`mean`, `probabilities` by level), `refusal` (`reason`, `category`) or `undecided` (`reason`), and the
+  fields of the class it stands for, such as `low`, `high`, `label_mass`, `method` and `attempts`.
+- `ask`, `choose` and `rate` print an outcome with `model`, `usage` and `seconds`.
+- An error has the `type` `error`, its class as `error`, and a `message`.
+- A line of `map` has its `row`, what was copied under `copied`, and either `answers` (question -> outcome), `model`
+  and `usage`, or an `error`. Its summary has `rows` and their outcomes, `usage` and `exit_code`.
+- `doctor`, `demo` and `models list` print what their tables show.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import shutil
+from typing import TYPE_CHECKING, Any
 
 from yesno._frozen import FrozenDict
+from yesno.cli.session import in_options
+from yesno.evidence import Usage
 from yesno.questions import Answer, ChoiceAnswer, Outcome, Refusal, ScaleAnswer, Undecided, YesNoAnswer
 from yesno.response import DecisionResponse
 
-__all__ = ["answer_text", "bounds_text", "document", "mass_text", "plain"]
+if TYPE_CHECKING:
+    from rich.console import Console
 
+__all__ = [
+    "answer_text",
+    "bounds_text",
+    "counted",
+    "document",
+    "error_document",
+    "mass_text",
+    "method_text",
+    "outcome_document",
+    "plain",
+    "screen",
+    "usage_text",
+]
+
+UNLIMITED = 1000
+"""Columns of a line that nobody has to see the end of."""
 _TYPES = {
     YesNoAnswer: "yes_no",
     ChoiceAnswer: "choice",
@@ -22,12 +54,21 @@ _TYPES = {
 def document(response: DecisionResponse, outcome: Outcome, seconds: float) -> dict[str, Any]:
     """Return an outcome as plain JSON values: no NaN, no infinity."""
     return {
-        "type": _TYPES.get(type(outcome), "custom"),
-        **plain(outcome),
+        **outcome_document(outcome),
         "model": response.model,
         "usage": plain(response.usage),
         "seconds": round(seconds, 3),
     }
+
+
+def outcome_document(outcome: Outcome) -> dict[str, Any]:
+    """Return an outcome alone as plain JSON values."""
+    return {"type": _TYPES.get(type(outcome), "custom"), **plain(outcome)}
+
+
+def error_document(error: Exception) -> dict[str, Any]:
+    """Return an error as plain JSON values."""
+    return {"type": "error", "error": type(error).__name__, "message": in_options(str(error))}
 
 
 def plain(value: Any) -> Any:  # noqa: ANN401 - JSON values
@@ -39,6 +80,16 @@ def plain(value: Any) -> Any:  # noqa: ANN401 - JSON values
     if hasattr(value, "__dataclass_fields__"):
         return {field: plain(getattr(value, field)) for field in value.__dataclass_fields__}
     return value
+
+
+def screen() -> Console:
+    """Return where tables go: as wide as the terminal, and without a limit in a pipe or a file."""
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    if not console.is_terminal:  # COLUMNS still counts
+        console.width = shutil.get_terminal_size((UNLIMITED, 1)).columns
+    return console
 
 
 def answer_text(outcome: Outcome) -> str:
@@ -73,3 +124,33 @@ def mass_text(outcome: Outcome) -> str:
     """Return the label mass, or a dash."""
     mass = getattr(outcome, "label_mass", None)
     return "-" if mass is None else f"{mass:.3f}"
+
+
+def method_text(outcome: Outcome) -> str | None:
+    """Return how the number came about, where it is not read from log-probabilities; else None."""
+    if not isinstance(outcome, Answer) or outcome.method in (None, "logprobs"):
+        return None
+    if outcome.method != "sampled" or outcome.samples is None:
+        return outcome.method
+    error = "" if outcome.standard_error is None else f", standard error {outcome.standard_error:.3f}"
+    return f"sampled, {counted(outcome.samples, 'reply', 'replies')}{error}"
+
+
+def usage_text(usage: Usage) -> str:
+    """Return what was used on one line; a cost that nobody knows is called unknown."""
+    parts = [counted(usage.requests, "request")]
+    if usage.cache_hits:
+        parts[0] += f", {usage.cache_hits:,} from the cache"
+    if usage.input_tokens or usage.output_tokens:
+        parts.append(f"{usage.input_tokens:,} tokens in, {usage.output_tokens:,} out")
+    if usage.cost_usd is None:
+        parts.append("cost unknown")
+    elif usage.cost_usd:
+        parts.append(f"${usage.cost_usd:.4f}")
+    parts += [f"{count:,} fell back ({reason})" for reason, count in usage.fallbacks.items()]
+    return " · ".join(parts)
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """Return a number with its noun."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"

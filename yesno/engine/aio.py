@@ -14,6 +14,7 @@ from yesno.engine.aio_tries import AsyncTries
 from yesno.engine.batches import SINGLE, requests_of
 from yesno.engine.core import Core, Spent
 from yesno.engine.metering import Tally
+from yesno.engine.packing import Talk
 from yesno.errors import DeadlineExceeded, YesnoError
 from yesno.evidence import Reply
 from yesno.flow import Ask, Flow, arun
@@ -191,21 +192,17 @@ class AsyncDecisionModel(Core):
         if self.is_native():
             return self.native_response(request, await self._send(attempt_s, self.native_task(request)))
         spent = Spent()
-        questions = list(request.questions.values())
-        outcomes = await _each(lambda question: self._answer(question, request, spent, attempt_s), questions)
-        named: Mapping[str, Outcome] = dict(zip(request.questions, outcomes, strict=True))
-        return self.response(request, named, spent)
+        parts = await _each(lambda talk: self._hold(talk, spent, attempt_s), self.talks(request))
+        return self.response(request, parts, spent)
 
-    async def _answer(
-        self, question: Question[Any], request: DecisionRequest, spent: Spent, attempt_s: float | None
-    ) -> Outcome:
+    async def _hold(self, talk: Talk, spent: Spent, attempt_s: float | None) -> Mapping[str, Outcome]:
         async def replies_to(tasks: Sequence[Task]) -> list[Reply]:
             replies = await _each(partial(self._send, attempt_s), tasks)
             for reply in replies:
                 spent.add(reply)
             return replies
 
-        return await arun(self.conversation(question, request), replies_to)
+        return await arun(talk, replies_to)
 
     async def _send(self, attempt_s: float | None, task: Task) -> Reply:
         return self.heard(await arun(self.exchange(task), partial(self._deliver, attempt_s, task)))

@@ -27,7 +27,7 @@ from yesno.reading.priors import PROBES, Prior, corrected, prior_of
 from yesno.templates.render import render_turns
 from yesno.templates.sets import TemplateSet
 
-__all__ = ["Asking", "Conversation"]
+__all__ = ["LONGER", "LONG_CAP", "Asking", "Conversation", "Result", "outcome_from", "word_for"]
 
 Conversation: TypeAlias = Generator[Sequence[PromptTask], Sequence[Reply], Outcome]
 """Yields prompts to send at once and is sent their replies; returns the outcome."""
@@ -128,11 +128,11 @@ class Asking:
                 result = yield from interview.by_logprobs(asked, attempts)
             else:
                 result, requests = yield from interview.by_samples(asked)
-                attempts.append(Attempt("sampled", _word(result), requests))
+                attempts.append(Attempt("sampled", word_for(result), requests))
             if not isinstance(result, Unread):
                 break
             self.ladder.fell(step, model_name, result.reason)
-        return _outcome(asked, result, tuple(attempts), template)
+        return outcome_from(asked, result, tuple(attempts), template)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +167,7 @@ class _Interview:
         cap, strict = SHORT_CAP, False
         while True:
             result, requests = yield from self.ask(question, prior, strict=strict, cap=cap)
-            attempts.append(Attempt("logprobs", _word(result), requests))
+            attempts.append(Attempt("logprobs", word_for(result), requests))
             if strict or not isinstance(result, Unread) or result.reason in FINAL:
                 return result
             cap, strict = (LONG_CAP if result.reason in LONGER else cap), True
@@ -277,7 +277,8 @@ class _Interview:
                 raise TypeError("a decision endpoint's answers came back for a prompt")
 
 
-def _outcome(question: BuiltIn, result: Result, attempts: tuple[Attempt, ...], template: str) -> Outcome:
+def outcome_from(question: BuiltIn, result: Result, attempts: tuple[Attempt, ...], template: str) -> Outcome:
+    """Turn what was read into the outcome of a question."""
     match result:
         case Reading():
             return make_answer(question, result, attempts=attempts, template=template)
@@ -288,5 +289,6 @@ def _outcome(question: BuiltIn, result: Result, attempts: tuple[Attempt, ...], t
             return Undecided(reason, low, high, None if partial is None else partial.label_mass, attempts)
 
 
-def _word(result: Result) -> str:
+def word_for(result: Result) -> str:
+    """Return how an attempt with this result is noted."""
     return "answered" if isinstance(result, Reading) else result.reason

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from yesno._log import get_logger
 from yesno.engine import gates
-from yesno.engine.asking import Asking, Conversation
+from yesno.engine.asking import Asking
 from yesno.engine.batches import SINGLE
 from yesno.engine.budget import Budget
 from yesno.engine.caching import Cache
@@ -23,6 +23,7 @@ from yesno.engine.listeners import Call, Listener, notify
 from yesno.engine.metering import Meter, Tally
 from yesno.engine.native import native_response
 from yesno.engine.orders import Orders, checked_orders
+from yesno.engine.packing import Packing, Talk, packer_for
 from yesno.engine.priors import PriorPolicy, Priors, checked_policy
 from yesno.engine.retry import RetryPolicy
 from yesno.engine.validation import validated
@@ -87,6 +88,7 @@ class Core:
         min_label_mass: float = 0.5,
         prior: PriorPolicy = "auto",
         orders: Orders = 1,
+        packing: Packing = "separate",
         strategy: StrategyName = "auto",
         strict: bool = False,
         timeout_s: float | None = None,
@@ -101,12 +103,7 @@ class Core:
         **options: Any,
     ) -> None:
         settings = Settings.from_env()
-        named = model or settings.model
-        self.provider = (
-            named
-            if isinstance(named, Provider)
-            else load_provider(named, base_url=base_url, api_key=api_key, **options)
-        )
+        self.provider = _provider(model or settings.model, base_url=base_url, api_key=api_key, **options)
         profile = self.provider.profile
         chosen = template or settings.template or profile.template
         templates = chosen if isinstance(chosen, TemplateSet) else TemplateSet.load(chosen)
@@ -125,6 +122,7 @@ class Core:
             self.ladder,
             checked_orders(orders),
         )
+        self.packer = packer_for(packing, self.asking, self.provider.model)
         self.timeout_s = profile.timeout_s if timeout_s is None else _positive("timeout_s", timeout_s)
         self.concurrency = _at_least_one(
             "concurrency", profile.concurrency if concurrency is None else concurrency
@@ -207,10 +205,10 @@ class Core:
             for question in request.questions.values():
                 self.asking.check(question)
 
-    def conversation(self, question: Question[Any], request: DecisionRequest) -> Conversation:
-        """Start asking one question of a request."""
-        return self.asking.converse(
-            question, request.input, request.parameters.model_name or "", self.provider.profile
+    def talks(self, request: DecisionRequest) -> list[Talk]:
+        """Start asking the questions of a request, packed or each alone."""
+        return self.packer.talks(
+            request.questions, request.input, request.parameters.model_name or "", self.provider.profile
         )
 
     def native_task(self, request: DecisionRequest) -> NativeTask:
@@ -222,10 +220,12 @@ class Core:
         return native_response(request, reply, self.provider.name, self.asking.min_label_mass)
 
     def response(
-        self, request: DecisionRequest, outcomes: Mapping[str, Outcome], spent: Spent
+        self, request: DecisionRequest, parts: Sequence[Mapping[str, Outcome]], spent: Spent
     ) -> DecisionResponse:
-        """Put the outcomes of all questions together."""
+        """Put the outcomes of all questions together, in the order asked."""
         asked = request.parameters.model_name
+        found = {name: outcome for part in parts for name, outcome in part.items()}
+        outcomes = {name: found[name] for name in request.questions}
         falls = [
             reason
             for outcome in outcomes.values()
@@ -368,6 +368,10 @@ class Core:
 
 def _sum(known: Usage | None, more: Usage | None) -> Usage | None:
     return more if known is None else known if more is None else known + more
+
+
+def _provider(named: str | Provider, **options: Any) -> Provider:
+    return named if isinstance(named, Provider) else load_provider(named, **options)
 
 
 def _limits(value: Any) -> Limits:  # noqa: ANN401 - the check is the point

@@ -13,7 +13,7 @@ from yesno.reading.labels import LabelSet
 from yesno.reading.outcome import Declined, Reading, Unread
 from yesno.reading.samples import Sample, is_settled, read_sample, share_of
 
-__all__ = ["ROUND", "original_label", "rotated", "sampled", "schema_of"]
+__all__ = ["CAP", "MOST", "ROUND", "numbered_schema_of", "original_label", "rotated", "sampled", "schema_of"]
 
 ROUND = 5
 """Samples asked for at once."""
@@ -62,6 +62,18 @@ def schema_of(labels: LabelSet) -> dict[str, Any]:
             "confidence": {"type": "integer"},
         },
         "required": ["answer", "confidence"],
+        "additionalProperties": False,
+    }
+
+
+def numbered_schema_of(labels: LabelSet, count: int) -> dict[str, Any]:
+    """Return the JSON schema of the answers to questions numbered from 1."""
+    answer = {"type": "string", "enum": [label.shown for label in labels.labels]}
+    numbers = [str(number) for number in range(1, count + 1)]
+    return {
+        "type": "object",
+        "properties": dict.fromkeys(numbers, answer),
+        "required": numbers,
         "additionalProperties": False,
     }
 

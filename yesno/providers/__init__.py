@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from importlib import import_module
 from typing import Any
 
@@ -61,8 +62,15 @@ def load_provider(spec: str, **options: Any) -> Provider:
     try:
         provider: Provider = kind(**given)
     except TypeError as error:
-        raise ConfigError(f"provider {name!r} cannot be set up like this: {error}") from error
+        raise ConfigError(_unfit(name, str(error))) from error
     return provider
+
+
+def _unfit(name: str, said: str) -> str:
+    option = re.search(r"unexpected keyword argument '(\w+)'", said)
+    if option:
+        return f"provider {name!r} takes no `{option[1]}`; leave it out"
+    return f"provider {name!r} cannot be set up like this: {said}"
 
 
 def _unknown(spec: str, name: str) -> str:

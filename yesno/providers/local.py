@@ -107,7 +107,12 @@ class LocalProvider(Provider):
         self._file = resolve(model, folder=folder)
         self.model = self._file.name
         entry = self._file.entry
-        self.profile = replace(_ROW, template=self._file.template, prior=entry.prior if entry else None)
+        self.profile = replace(
+            _ROW,
+            template=self._file.template,
+            prior=entry.prior if entry else None,
+            packing=entry.packing if entry else (),
+        )
         self._n_ctx = n_ctx or min(_CONTEXT, self._file.context or _CONTEXT)
         self._threads = threads
         self._spec = model

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from yesno._frozen import FrozenDict
+from yesno.reading.packed import PackingCost
 from yesno.reading.priors import ModelPrior
 
 __all__ = ["PROFILES", "SYSTEM_ONE_HOSTS", "Profile", "Strategy", "SystemOneHost", "profile_for"]
@@ -54,6 +55,8 @@ class Profile:
     """A last assistant turn is continued."""
     prior: ModelPrior | None = None
     """The model's favourites among labels, where they were measured."""
+    packing: tuple[PackingCost, ...] = ()
+    """What packing costs the model, where it was measured."""
     source: str = ""
     date: str = ""
 

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from yesno.reading.labels import LabelSet
 
-__all__ = ["Stated", "stated_in"]
+__all__ = ["Stated", "stated_by_number", "stated_in"]
 
 _THINKING = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _TRAILING = re.compile(r",(\s*[}\]])")
 _MEMBER = re.compile(
     r'"(?P<key>[^"\\]+)"\s*:\s*(?P<value>"(?:[^"\\]|\\.)*"|true\b|false\b|-?\d+(?:\.\d+)?(?=\s*[,}\s]))'
 )
+_Pairs: TypeAlias = Sequence[tuple[str, Any]]
 _ANSWER = ("answer", "label", "choice", "decision", "result")
 """Keys under which models put their answer, the one asked for first."""
 
@@ -44,8 +45,43 @@ def stated_in(text: str, labels: LabelSet) -> Stated | None:
     return found[-1] if len({stated.label for stated in found}) == 1 else None
 
 
-def _objects(text: str) -> Iterator[Mapping[str, Any]]:
-    decoder = json.JSONDecoder(strict=False)  # models write line breaks into texts
+def stated_by_number(text: str, labels: LabelSet, count: int) -> list[int | None]:
+    """Return the answer that a reply gives to each number from 1 to `count`; None where it gives none.
+
+    A number that comes twice is given none, unless whole objects repeat each other. When the reply counts
+    differently (from 0, or beyond the end of a list that is not whole) none of it is taken.
+    """
+    entries = list(_objects(_THINKING.sub("", text), _once))
+    wanted = [str(number) for number in range(1, count + 1)]
+    numbers = {key for entry in entries for key in entry if key.isascii() and key.isdigit()}
+    foreign = numbers.difference(wanted)
+    if foreign and (not numbers.issuperset(wanted) or any(int(key) <= count for key in foreign)):
+        return [None] * count
+    found: list[int | None] = []
+    for key in wanted:
+        said = {_numbered_label(entry[key], labels) for entry in entries if key in entry}
+        found.append(said.pop() if len(said) == 1 else None)
+    return found
+
+
+def _once(pairs: _Pairs) -> dict[str, Any]:
+    """Return an object whose repeated names have no value."""
+    names = [name.strip() for name, _ in pairs]
+    return {
+        name: value if names.count(name) == 1 else None for name, (_, value) in zip(names, pairs, strict=True)
+    }
+
+
+def _numbered_label(value: Any, labels: LabelSet) -> int | None:  # noqa: ANN401 - any JSON value
+    if isinstance(value, Mapping):
+        stated = _read(value, labels)
+        return None if stated is None else stated.label
+    return _label(value, labels)
+
+
+def _objects(text: str, made_of: Callable[[_Pairs], dict[str, Any]] = dict) -> Iterator[Mapping[str, Any]]:
+    # models write line breaks into texts
+    decoder = json.JSONDecoder(strict=False, object_pairs_hook=made_of)
     place = text.find("{")
     while place >= 0:
         end = place + 1
@@ -60,7 +96,7 @@ def _objects(text: str) -> Iterator[Mapping[str, Any]]:
         else:
             cut = text.find("}", place)
             members = text[place : cut + 1 if cut >= 0 else len(text)]
-            yield dict(_members(members, decoder))
+            yield made_of(list(_members(members, decoder)))
             end = cut if cut >= 0 else len(text)
         place = text.find("{", end)
 

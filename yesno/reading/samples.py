@@ -19,7 +19,7 @@ from yesno.reading.labels import LabelSet
 from yesno.reading.outcome import Declined, Reading, Sampled, Unread
 from yesno.reading.refusals import is_refusal
 
-__all__ = ["Sample", "is_settled", "read_sample", "share_of"]
+__all__ = ["Sample", "declined_sample", "is_settled", "read_sample", "share_of"]
 
 _CATEGORY = re.compile(r"(?!refusal$)\w[\w-]{0,39}")
 """One word, such as Anthropic's `bio`; a sentence is the refusal itself."""
@@ -41,16 +41,24 @@ class Sample:
 
 def read_sample(completion: Completion, labels: LabelSet) -> Sample:
     """Read one sampled reply."""
+    declined = declined_sample(completion)
+    if declined is not None:
+        return declined
     text = completion.text or ""
-    if completion.finish == "content_filter":
-        return Sample(filtered=True)
-    if completion.finish == "refusal" or (completion.refusal and not text.strip()):
-        word = completion.refusal or ""
-        return Sample(declined=True, category=word if _CATEGORY.fullmatch(word) else None)
     stated: Stated | None = stated_in(text, labels)
     if stated is not None:
         return Sample(stated.label, confidence=stated.confidence)
     return Sample(declined=is_refusal(text))
+
+
+def declined_sample(completion: Completion) -> Sample | None:
+    """Return the sample for a reply that the provider itself marks as declined."""
+    if completion.finish == "content_filter":
+        return Sample(filtered=True)
+    if completion.finish == "refusal" or (completion.refusal and not (completion.text or "").strip()):
+        word = completion.refusal or ""
+        return Sample(declined=True, category=word if _CATEGORY.fullmatch(word) else None)
+    return None
 
 
 def is_settled(samples: Sequence[Sample], size: int) -> bool:
