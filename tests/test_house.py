@@ -13,9 +13,14 @@ from pathlib import Path
 import pytest
 
 import yesno
+import yesno.filters
+from tests.filters.contract import FilterContract
 from tests.providers.contract import ProviderContract
+from tests.routers.contract import RouterContract
 from yesno import errors
+from yesno.filters import FILTERS
 from yesno.providers import PROVIDERS
+from yesno.routers import ROUTERS, Router
 from yesno.settings import VARIABLES
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -136,7 +141,7 @@ def test_a_decision_without_http_loads_no_sdk():
 
 def test_registry_files_and_contract_tests_agree():
     folder = ROOT / "yesno" / "providers"
-    helpers = {"base", "prices", "profiles", "recording"}
+    helpers = {"base", "profiles", "recording"}
     files = {path.stem for path in folder.glob("*.py") if not path.stem.startswith("_")} - helpers
     assert {target.partition(":")[0].rpartition(".")[2] for target in PROVIDERS.values()} == files
     for name, target in PROVIDERS.items():
@@ -147,13 +152,54 @@ def test_registry_files_and_contract_tests_agree():
     contract = (ROOT / ".importlinter").read_text(encoding="utf-8").partition(":providers]")[2]
     apart = re.findall(r"^    (yesno\.providers\.\w+)$", contract.partition("[")[0], re.MULTILINE)
     assert apart == sorted({target.partition(":")[0] for target in PROVIDERS.values()})
+    assert covered(ProviderContract, "provider") == set(PROVIDERS)
+
+
+def covered(contract, attribute):
+    """Return what the classes that inherit a contract say they test."""
     tested = set()
-    waiting = [ProviderContract]
+    waiting = [contract]
     while waiting:
         kind = waiting.pop()
         waiting += kind.__subclasses__()
-        tested.add(getattr(kind, "provider", None))
-    assert tested - {None} == set(PROVIDERS)
+        tested.add(getattr(kind, attribute, None))
+    return tested - {None}
+
+
+def test_filters_files_and_contract_tests_agree():
+    files = {path.stem for path in (ROOT / "yesno" / "filters").glob("*.py") if not path.stem.startswith("_")}
+    assert {kind.__module__ for kind in FILTERS} == {f"yesno.filters.{stem}" for stem in files}
+    for path in (ROOT / "tests" / "filters").glob("test_*.py"):
+        import_module(f"tests.filters.{path.stem}")
+    assert covered(FilterContract, "filter") == set(FILTERS)
+    for kind in FILTERS:
+        assert getattr(yesno.filters, kind.__name__) is kind
+
+
+def test_router_files_registry_and_contract_tests_agree():
+    defined = set()
+    for path in (ROOT / "yesno" / "routers").glob("*.py"):
+        for node in tree(path).body:
+            if isinstance(node, ast.ClassDef) and any(
+                isinstance(line, ast.AnnAssign) and ast.unparse(line.target) == "name" and line.value
+                for line in node.body
+            ):
+                defined.add((path.stem, node.name))
+    assert {(kind.__module__.rpartition(".")[2], kind.__name__) for kind in ROUTERS.values()} == defined
+    assert len({file for file, _ in defined}) == len(ROUTERS)
+    for name, kind in ROUTERS.items():
+        assert issubclass(kind, Router)
+        assert kind.name == name
+    for path in (ROOT / "tests" / "routers").glob("test_*.py"):
+        import_module(f"tests.routers.{path.stem}")
+    tested = [kind.router for kind in RouterContract.__subclasses__()]
+    assert sorted(tested) == sorted(ROUTERS)
+
+
+def test_importing_routers_loads_no_sdk_and_no_engine():
+    heavy = [*AT_USE, "jinja2", "asyncio", "concurrent.futures"]
+    assert loaded("import yesno.routers", heavy) == "[]"
+    assert printed("import yesno.routers, sys; print([m for m in sys.modules if '.engine' in m])") == "[]"
 
 
 def test_files_and_functions_stay_short():

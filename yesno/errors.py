@@ -6,9 +6,15 @@ YesnoError
 │   └── NoProbabilities      the answer carries no probabilities to compute from
 ├── ConfigError              a setting, key, extra or model is missing      (fix the environment)
 │   └── ModelFileError       a model file cannot be fetched, stored or trusted
+├── RoutingError             a router named no route that can be taken   (fix the router)
 ├── NoAnswer                 the question was asked, and there is no answer to give
 │   ├── Refused              the provider declined it
 │   └── UndecidedError       the reply does not carry enough evidence
+├── ToolError                something about a tool
+│   ├── ToolDefinitionError  it has no name, or is described in a way that cannot be read
+│   │   └── DuplicateToolError   two tools have one name
+│   ├── InvalidArgumentsError    it was called with arguments that it cannot take
+│   └── ToolFailed           it could not do what it was called for
 ├── DeadlineExceeded         the decision took longer than `timeout_s`
 ├── BudgetExceeded           a request was not sent because it could exceed a `Budget`
 └── ProviderError            the other side failed, or said nonsense
@@ -30,6 +36,8 @@ __all__ = [
     "BudgetExceeded",
     "ConfigError",
     "DeadlineExceeded",
+    "DuplicateToolError",
+    "InvalidArgumentsError",
     "InvalidResponse",
     "ModelFileError",
     "NoAnswer",
@@ -40,6 +48,10 @@ __all__ = [
     "ProviderUnavailable",
     "QuestionError",
     "Refused",
+    "RoutingError",
+    "ToolDefinitionError",
+    "ToolError",
+    "ToolFailed",
     "UndecidedError",
     "UnreadableReply",
     "YesnoError",
@@ -81,6 +93,10 @@ class ModelFileError(ConfigError):
     """A model file cannot be fetched, stored or trusted."""
 
 
+class RoutingError(YesnoError):
+    """A router returned something that is no route, or a route that cannot be taken."""
+
+
 class NoAnswer(YesnoError):
     """The question was asked and there is no answer; `outcome` says why."""
 
@@ -95,6 +111,26 @@ class Refused(NoAnswer):
 
 class UndecidedError(NoAnswer):
     """The reply does not carry enough evidence for an answer."""
+
+
+class ToolError(YesnoError):
+    """Something about a tool."""
+
+
+class ToolDefinitionError(ToolError, ValueError):
+    """A tool has no name, or is described in a way that cannot be read."""
+
+
+class DuplicateToolError(ToolDefinitionError):
+    """Two tools have one name."""
+
+
+class InvalidArgumentsError(ToolError, ValueError):
+    """A tool was called with arguments that it cannot take."""
+
+
+class ToolFailed(ToolError):
+    """A tool could not do what it was called for; the message is for the model that called it."""
 
 
 class DeadlineExceeded(YesnoError, TimeoutError):

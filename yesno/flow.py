@@ -7,16 +7,17 @@ catch it and fall back.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any, Protocol, TypeAlias, TypeVar, cast
 
+from yesno.errors import ConfigError
 from yesno.messages import InputLike, freeze_input
 from yesno.questions import Answer, Outcome, Question
 from yesno.response import unwrapped
 
-__all__ = ["Ask", "Flow", "arun", "ask", "ask_all", "gather", "outcome_of", "run"]
+__all__ = ["Ask", "Flow", "Runner", "arun", "ask", "ask_all", "gather", "outcome_of", "run", "run_with"]
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -30,12 +31,37 @@ class Ask:
 
     question: Question[Any]
     input: InputLike
+    name: str | None = None
+    """What the question is called; a decision endpoint and listeners see it. Two of a batch that share both name and
+    input travel apart."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "input", freeze_input(self.input))
 
 
 Flow: TypeAlias = Generator[Sequence[Ask], Sequence[Outcome], T]
+
+
+class Runner(Protocol):
+    """What runs a flow: a `DecisionModel`, which returns its result, or an `AsyncDecisionModel`, awaited."""
+
+    def run(self, flow: Flow[Any]) -> Any:  # noqa: ANN401 - the flow's result, or an awaitable of it
+        """Run a flow to its end."""
+
+
+def run_with(model: Runner | None, flow: Flow[T]) -> Any:  # noqa: ANN401 - as `Runner.run`
+    """Run a flow with the model that its maker was given; the result is awaited with an asynchronous one.
+
+    Raises:
+        ConfigError: There is no model, or it runs no flows.
+    """
+    if not callable(getattr(model, "run", None)):
+        flow.close()
+        kind = "there is no model" if model is None else f"`model` is a {type(model).__name__}"
+        raise ConfigError(
+            f"{kind}; pass model=DecisionModel(...), or run the flow yourself with model.run(...)"
+        )
+    return cast("Runner", model).run(flow)
 
 
 def ask(question: Question[A], input: InputLike) -> Flow[A]:
@@ -49,16 +75,21 @@ def ask(question: Question[A], input: InputLike) -> Flow[A]:
     return cast("A", unwrapped(outcome))
 
 
-def outcome_of(question: Question[Any], input: InputLike) -> Flow[Outcome]:
+def outcome_of(question: Question[Any], input: InputLike, *, name: str | None = None) -> Flow[Outcome]:
     """Ask one question and return its outcome, which may be a `Refusal` or an `Undecided`."""
-    (outcome,) = yield [Ask(question, input)]
+    (outcome,) = yield [Ask(question, input, name)]
     return outcome
 
 
-def ask_all(questions: Iterable[Question[Any]], input: InputLike) -> Flow[list[Outcome]]:
-    """Ask several questions about one input in one batch and return their outcomes in order."""
+def ask_all(
+    questions: Iterable[Question[Any]] | Mapping[str, Question[Any]], input: InputLike
+) -> Flow[list[Outcome]]:
+    """Ask several questions, which may have names, about one input in one batch; return their outcomes in order."""
     frozen = freeze_input(input)
-    asks = [Ask(question, frozen) for question in questions]
+    if isinstance(questions, Mapping):
+        asks = [Ask(question, frozen, name) for name, question in questions.items()]
+    else:
+        asks = [Ask(question, frozen) for question in questions]
     outcomes = (yield asks) if asks else []
     return list(outcomes)
 

@@ -18,7 +18,7 @@ from yesno.cli.main import COMMANDS, load
 from yesno.cli.options import Connection, Json, Without, cache_file, prepared
 from yesno.cli.progress import late
 from yesno.engine.core import Core
-from yesno.providers.prices import Price
+from yesno.prices import Price
 
 SCRIPT = {"Yes": 0.8, "No": 0.2}
 

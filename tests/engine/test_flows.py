@@ -150,3 +150,17 @@ def test_each_round_of_gathered_flows_is_one_batch(shell):
     batches = Batches(shell, FakeProvider())
     assert batches.run(gather([two_rounds("x"), two_rounds("y")])) == [True, True]
     assert batches.sizes == [1, 1, 2]
+
+
+@both
+def test_names_reach_the_request_and_equal_ones_about_one_input_travel_apart(shell):
+    ear = Recorder()
+    flows = [ask_all({"route": YesNo(text), "other": YesNo("o?")}, "x") for text in ("a?", "b?")]
+    one, two = shell(FakeProvider(), listeners=[ear]).run(gather(flows))
+    assert len(one) == len(two) == 2
+    asked = [
+        {name: question.text for name, question in call.request.questions.items()}
+        for call, event in zip(ear.calls, ear.names, strict=True)
+        if event == "request"
+    ]
+    assert sorted(asked, key=str) == [{"route": "a?", "other": "o?"}, {"route": "b?", "other": "o?"}]

@@ -41,9 +41,24 @@ from yesno import (
 )
 from yesno.engine.caching import Cache
 from yesno.engine.diagnosis import Diagnosis
+from yesno.filters import FoundTools, ToolFilter, ToolSearch, ToolSelection
 from yesno.flow import outcome_of
-from yesno.providers.prices import Price
+from yesno.prices import Price
 from yesno.questions import Answer, Outcome, Question
+from yesno.routers import (
+    AgentRouter,
+    AgentState,
+    AsyncRoutedStream,
+    AsyncRoutingChatModel,
+    ChatRouter,
+    QueryRoute,
+    QueryRouter,
+    RouteChoice,
+    RoutedResponse,
+    RoutedStream,
+    RoutingChatModel,
+)
+from yesno.tools import Tool
 
 SPAM = YesNo("Is it spam?", yes_when="it sells", examples=[("buy now", True)])
 TEAM = Choice("Which team?", {"billing": "payments", "support": None}, none="neither")
@@ -178,3 +193,31 @@ def wrong(model: DecisionModel, response: DecisionResponse) -> Any:
     model.decide("x", "Is it?")  # type: ignore[arg-type]  # a text is no question
     model.map(["x"])  # type: ignore[call-overload]  # there is no question
     return response.yes_no("q").value  # type: ignore[attr-defined]  # a choice has it
+
+
+def filters(model: DecisionModel, tools: list[Tool]) -> None:
+    """What filters give."""
+    assert_type(model.run(ToolFilter().select(tools, "hi")), list[Tool])
+    assert_type(model.run(ToolFilter().select(None, "hi")), None)
+    assert_type(model.run(ToolFilter().select(lambda: tools, "hi")), list[Any] | None)
+    assert_type(model.run(ToolFilter().explain(tools, "hi")), ToolSelection[Any])
+    assert_type(model.run(ToolSearch().find("{}", tools)), FoundTools[Tool])
+
+
+def routers(model: DecisionModel) -> None:
+    router = ChatRouter({"small": "facts", "large": ["proofs", "code"]}, default="large")
+    assert_type(model.run(router.route("x")), RouteChoice)
+    assert_type(model.run(QueryRouter({"manual": "how to"}).route("x")), QueryRoute[str])
+    assert_type(model.run(QueryRouter([(3, "how to")]).route("x", [Message("user", "x")])), QueryRoute[int])
+    assert_type(model.run(AgentRouter({"a": print}).decide({"task": "x"})), AgentState)
+    chat = RoutingChatModel(router, {"small": print, "large": print}, model=model)
+    assert_type(chat("x", temperature=0), RoutedResponse)
+    assert_type(chat.stream([Message("user", "x")]), RoutedStream)
+
+
+async def async_routers(model: AsyncDecisionModel) -> None:
+    router = ChatRouter({"small": "facts", "large": "proofs"}, default="large")
+    assert_type(await model.run(router.route("x")), RouteChoice)
+    chat = AsyncRoutingChatModel(router, {"small": print, "large": print}, model=model)
+    assert_type(await chat("x"), RoutedResponse)
+    assert_type(chat.stream("x"), AsyncRoutedStream)

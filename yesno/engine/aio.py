@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast, overload
 
 from yesno.engine.aio_flights import AsyncFlights
 from yesno.engine.aio_gates import AsyncPlaces
-from yesno.engine.batches import SINGLE, requests_of
+from yesno.engine.batches import SINGLE, name_of, requests_of
 from yesno.engine.core import Core, Spent
 from yesno.errors import DeadlineExceeded, YesnoError
 from yesno.evidence import Reply
@@ -157,7 +157,7 @@ class AsyncDecisionModel(Core):
         responses = await _each(self._decide, [self.request(r, None, None) for r, _ in grouped])
         for (_, places), response in zip(grouped, responses, strict=True):
             for place in places:
-                outcomes[place] = response.outcome(f"{SINGLE}_{place}")
+                outcomes[place] = response.outcome(name_of(asks, place))
         return [outcomes[place] for place in range(len(asks))]
 
     async def _decide(self, request: DecisionRequest) -> DecisionResponse:

@@ -28,9 +28,9 @@ from yesno.errors import (
     QuestionError,
 )
 from yesno.evidence import Completion, Evidence, NoEvidence, Reply, Usage
+from yesno.prices import Price
 from yesno.providers import load_provider
 from yesno.providers.base import NativeTask, Payload, PromptTask, Provider, Task
-from yesno.providers.prices import Price
 from yesno.questions import (
     Outcome,
     Question,

@@ -13,7 +13,7 @@ from threading import Event, Lock
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
-from yesno.engine.batches import SINGLE, requests_of
+from yesno.engine.batches import SINGLE, name_of, requests_of
 from yesno.engine.core import NO_LIMIT_S, Core, Spent
 from yesno.engine.flights import Flights
 from yesno.engine.gates import LATE, Places, Term, left_until
@@ -62,7 +62,7 @@ class DecisionModel(Core):
         listeners: Who is told of requests, responses and errors.
         cache: Where replies are kept, such as a `SqliteCache`, so that an equal request is not sent again.
         budget: Limits on dollars, requests and tokens, which may be shared between models.
-        price: What the model's tokens cost, when the table in `yesno.providers.prices` does not say.
+        price: What the model's tokens cost, when the table in `yesno.prices` does not say.
         options: Passed on to the provider.
 
     Equal requests that are under way at the same time go out once. Safe to share between threads. Use it as a
@@ -222,7 +222,7 @@ class DecisionModel(Core):
         responses = self._each("flows", self._decide, [self.request(r, None, None) for r, _ in grouped])
         for (_, places), response in zip(grouped, responses, strict=True):
             for place in places:
-                outcomes[place] = response.outcome(f"{SINGLE}_{place}")
+                outcomes[place] = response.outcome(name_of(asks, place))
         return [outcomes[place] for place in range(len(asks))]
 
     def _decide(self, request: DecisionRequest) -> DecisionResponse:
