@@ -6,10 +6,11 @@ import sys
 
 from yesno import Choice, Message, Scale, YesNo
 from yesno.engine.labelling import shown_labels
+from yesno.filters import Check
 from yesno.messages import Input
 from yesno.templates.layers import layer_question
 from yesno.templates.render import render_turns
-from yesno.templates.sets import PROMPTS, TemplateSet
+from yesno.templates.sets import PROMPTS, TemplateSet, check_names, check_template, shipped_sets
 
 QUESTIONS = [
     YesNo("Is it?"),
@@ -31,7 +32,7 @@ def main() -> None:
     if "site-packages" not in str(PROMPTS) and "--checkout" not in sys.argv:
         sys.exit(f"the templates come from {PROMPTS}, not from an installed wheel")
     count = 0
-    sets = sorted(path.name for path in PROMPTS.iterdir() if path.is_dir() and path.name != "layers")
+    sets = shipped_sets()
     for name in sets:
         templates = TemplateSet.load(name)
         for question in QUESTIONS:
@@ -45,7 +46,13 @@ def main() -> None:
     for path in sorted((PROMPTS / "layers").glob("*.j2")):
         assert layer_question(path.stem, **variables)
         count += 1
-    print(f"{count} prompts of {len(sets)} sets and the layers")
+    for name in check_names():
+        variables = dict.fromkeys(check_template(name).front.get("parameters", ()), "x")
+        check = Check(name, None, **variables)
+        assert check.card
+        assert any(check.question(side) for side in check_template(name).front["applies_to"])
+        count += 1
+    print(f"{count} prompts of {len(sets)} sets, the layers and the guardrails")
 
 
 if __name__ == "__main__":

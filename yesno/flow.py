@@ -13,11 +13,27 @@ from functools import partial
 from typing import Any, Protocol, TypeAlias, TypeVar, cast
 
 from yesno.errors import ConfigError
+from yesno.evidence import Usage
 from yesno.messages import InputLike, freeze_input
 from yesno.questions import Answer, Outcome, Question
-from yesno.response import unwrapped
+from yesno.response import Metadata, unwrapped
 
-__all__ = ["Ask", "Flow", "Runner", "arun", "ask", "ask_all", "gather", "outcome_of", "run", "run_with"]
+__all__ = [
+    "Ask",
+    "AsyncRunner",
+    "Flow",
+    "Outcomes",
+    "Runner",
+    "SyncRunner",
+    "arun",
+    "ask",
+    "ask_all",
+    "gather",
+    "outcome_of",
+    "run",
+    "run_with",
+    "spent_on",
+]
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -39,7 +55,47 @@ class Ask:
         object.__setattr__(self, "input", freeze_input(self.input))
 
 
+class Outcomes(tuple[Outcome, ...]):
+    """What a batch brought back, in the order asked, and the response that each outcome came in."""
+
+    metadata: tuple[Metadata, ...] = ()
+    """Of each outcome's response; the same object for outcomes that came together."""
+
+    @classmethod
+    def of(cls, outcomes: Iterable[Outcome], metadata: Iterable[Metadata]) -> Outcomes:
+        """Put outcomes together with where they came from."""
+        made = cls(outcomes)
+        made.metadata = tuple(metadata)
+        return made
+
+
+def spent_on(*batches: Sequence[Outcome]) -> Usage | None:
+    """Return what the responses behind some outcomes have used; None when that is not known.
+
+    Questions of several flows in one `gather` may share a response, whose usage then counts for each of them.
+    """
+    responses = {id(m): m for batch in batches if isinstance(batch, Outcomes) for m in batch.metadata}
+    used = [m.usage for m in responses.values() if m.usage is not None]
+    return sum(used[1:], used[0]) if used else None
+
+
 Flow: TypeAlias = Generator[Sequence[Ask], Sequence[Outcome], T]
+
+
+class SyncRunner(Protocol):
+    """What runs flows and returns their results, such as a `DecisionModel`."""
+
+    def run(self, flow: Flow[T]) -> T:
+        """Run a flow to its end."""
+        ...
+
+
+class AsyncRunner(Protocol):
+    """What runs flows and is awaited, such as an `AsyncDecisionModel`."""
+
+    def run(self, flow: Flow[T]) -> Awaitable[T]:
+        """Run a flow to its end."""
+        ...
 
 
 class Runner(Protocol):
@@ -108,12 +164,21 @@ def gather(flows: Sequence[Flow[T]]) -> Flow[list[T]]:
         if not outbox:
             break
         try:
-            batch = iter((yield [item for asks in outbox.values() for item in asks]))
+            batch = yield [item for asks in outbox.values() for item in asks]
         except Exception as error:  # noqa: BLE001 - each flow may have its own way to fall back
             inbox = dict.fromkeys(outbox, error)
         else:
-            inbox = {i: [next(batch) for _ in asks] for i, asks in outbox.items()}
+            inbox = {}
+            for i, asks in outbox.items():
+                inbox[i], batch = _split(batch, len(asks))
     return [results[i] for i in range(len(flows))]
+
+
+def _split(batch: Sequence[Outcome], count: int) -> tuple[Sequence[Outcome], Sequence[Outcome]]:
+    if isinstance(batch, Outcomes):
+        first, rest = batch.metadata[:count], batch.metadata[count:]
+        return Outcomes.of(batch[:count], first), Outcomes.of(batch[count:], rest)
+    return list(batch[:count]), batch[count:]
 
 
 def _advance(flow: Flow[Any], news: Sequence[Outcome] | Exception | None) -> Sequence[Ask]:

@@ -10,9 +10,9 @@ from yesno.messages import Message, freeze_input
 from yesno.questions import Choice, Scale, YesNo
 from yesno.templates.layers import layer_question
 from yesno.templates.render import render_turns
-from yesno.templates.sets import PROMPTS, TemplateSet, layer_template
+from yesno.templates.sets import PROMPTS, TemplateSet, layer_template, shipped_sets
 
-SETS = sorted(path.name for path in PROMPTS.iterdir() if path.is_dir() and path.name != "layers")
+SETS = shipped_sets()
 LAYERS = sorted(path.stem for path in (PROMPTS / "layers").glob("*.j2"))
 QUESTIONS = {
     "yes_no": YesNo("Is it?"),
@@ -56,6 +56,7 @@ def test_every_set_has_a_file_per_question_type_and_nothing_else():
             "yes_no.j2",
         ]
     assert "default" in SETS
+    assert {path.name for path in PROMPTS.iterdir()} == {*SETS, "layers", "guardrails"}
 
 
 @pytest.mark.parametrize("name", SETS)

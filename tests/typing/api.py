@@ -41,8 +41,20 @@ from yesno import (
 )
 from yesno.engine.caching import Cache
 from yesno.engine.diagnosis import Diagnosis
-from yesno.filters import FoundTools, ToolFilter, ToolSearch, ToolSelection
-from yesno.flow import outcome_of
+from yesno.filters import (
+    Card,
+    Check,
+    FoundTools,
+    Guardrails,
+    Ranking,
+    Reranker,
+    Scores,
+    ToolFilter,
+    ToolSearch,
+    ToolSelection,
+    Verdict,
+)
+from yesno.flow import Outcomes, outcome_of, spent_on
 from yesno.prices import Price
 from yesno.questions import Answer, Outcome, Question
 from yesno.routers import (
@@ -71,6 +83,24 @@ class PickAnswer(Answer):
 
 class Pick(Question[PickAnswer]):
     """A question type of one's own."""
+
+
+def guard(text: str, model: DecisionModel, documents: list[Path]) -> None:
+    checks: list[str | Check] = ["prompt_injection", Check("off_topic", topic="cooking", threshold=0.8)]
+    assert_type(Guardrails(checks, model=model).check_input(text), Verdict)
+    assert_type(Guardrails({"rude": "Is it?"}).judge_output(text, user=text), Flow[Verdict])
+    assert_type(model.run(Guardrails(checks).with_check("personal_data").judge_input(text)), Verdict)
+    assert_type(Check("personal_data").card, Card | None)
+    ranking = model.run(Reranker(text=lambda path: path.read_text()).rerank(text, documents, top_k=3))
+    assert_type(ranking, Ranking[Path])
+    assert_type(ranking.documents, tuple[Path, ...])
+    assert_type(model.run(Reranker().score(text, documents), parameters=Parameters(model_name="m")), Scores)
+    assert_type(spent_on(Outcomes()), Usage | None)
+
+
+async def aguard(text: str, model: AsyncDecisionModel) -> None:
+    assert_type(await Guardrails({"rude": SPAM}, model=model).check_input(text), Verdict)
+    assert_type(await model.run(Guardrails({"rude": SPAM}).judge_input(text)), Verdict)
 
 
 class Ear(Listener):

@@ -5,17 +5,18 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 from yesno.engine.aio_flights import AsyncFlights
 from yesno.engine.aio_gates import AsyncPlaces
-from yesno.engine.batches import SINGLE, name_of, requests_of
+from yesno.engine.batches import SINGLE, outcomes_of, requests_of
 from yesno.engine.core import Core, Spent
 from yesno.errors import DeadlineExceeded, YesnoError
 from yesno.evidence import Reply
-from yesno.flow import Ask, Flow, arun
+from yesno.flow import Ask, Flow, Outcomes, arun
 from yesno.messages import InputLike
 from yesno.providers.base import Payload, Provider, Task
 from yesno.questions import Answer, Outcome, Question, Refusal, Undecided
@@ -68,9 +69,9 @@ class AsyncDecisionModel(Core):
         response = await self._decide(self.request(input, questions, parameters))
         return unwrapped(response.outcome(SINGLE)) if isinstance(questions, Question) else response
 
-    async def run(self, flow: Flow[T]) -> T:
-        """Run a flow to its end and return its result."""
-        return await arun(flow, self._answer_all)
+    async def run(self, flow: Flow[T], *, parameters: Parameters | None = None) -> T:
+        """Do what `DecisionModel.run` does, awaited. A failure cancels the other requests of its round."""
+        return await arun(flow, partial(self._answer_all, parameters=parameters))
 
     @overload
     def map(
@@ -151,14 +152,11 @@ class AsyncDecisionModel(Core):
             return Failure(error)
         return response.outcome(SINGLE) if isinstance(questions, Question) else response
 
-    async def _answer_all(self, asks: Sequence[Ask]) -> Sequence[Outcome]:
-        outcomes: dict[int, Outcome] = {}
+    async def _answer_all(self, asks: Sequence[Ask], *, parameters: Parameters | None) -> Outcomes:
         grouped = requests_of(asks)
-        responses = await _each(self._decide, [self.request(r, None, None) for r, _ in grouped])
-        for (_, places), response in zip(grouped, responses, strict=True):
-            for place in places:
-                outcomes[place] = response.outcome(name_of(asks, place))
-        return [outcomes[place] for place in range(len(asks))]
+        requests = [self.request(r, None, parameters) for r, _ in grouped]
+        responses = await _each(self._decide, requests)
+        return outcomes_of(asks, [places for _, places in grouped], responses)
 
     async def _decide(self, request: DecisionRequest) -> DecisionResponse:
         call = self.call(request)
@@ -242,14 +240,24 @@ class AsyncDecisionModel(Core):
 
 
 async def _each(work: Callable[[T], Awaitable[R]], items: Sequence[T]) -> list[R]:
-    """Do the same for all items at once; the first failure, in their order, is raised when all have ended."""
+    """Do the same for all items at once; a failure cancels the others and is raised when these have ended.
+
+    Of several failures the first in the order of the items is raised.
+    """
     if len(items) == 1:
         return [await work(items[0])]
-    results = await asyncio.gather(*(work(item) for item in items), return_exceptions=True)
-    for result in results:
-        if isinstance(result, BaseException):
-            raise result
-    return cast("list[R]", results)
+
+    async def one(item: T) -> R:
+        return await work(item)
+
+    tasks: list[asyncio.Task[R]] = []
+    with suppress(BaseExceptionGroup):  # of the failures, which the tasks hold as well
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(one(item)) for item in items]
+    for task in tasks:
+        if not task.cancelled() and (error := task.exception()) is not None:
+            raise error
+    return [task.result() for task in tasks]
 
 
 async def _each_of(inputs: Iterable[Any] | AsyncIterable[Any]) -> AsyncIterator[Any]:

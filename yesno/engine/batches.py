@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from yesno.flow import Ask
+from yesno.flow import Ask, Outcomes
+from yesno.questions import Outcome
 from yesno.request import DecisionRequest
+from yesno.response import DecisionResponse, Metadata
 
-__all__ = ["SINGLE", "name_of", "requests_of"]
+__all__ = ["SINGLE", "name_of", "outcomes_of", "requests_of"]
 
 SINGLE = "answer"
 """The name under which a question without one is asked."""
@@ -32,6 +34,18 @@ def requests_of(asks: Sequence[Ask]) -> list[tuple[DecisionRequest, list[int]]]:
         )
         for places, given in groups
     ]
+
+
+def outcomes_of(
+    asks: Sequence[Ask], places: Sequence[list[int]], responses: Sequence[DecisionResponse]
+) -> Outcomes:
+    """Put the outcomes of a batch's requests back into the order asked."""
+    found: dict[int, tuple[Outcome, Metadata]] = {}
+    for row, response in zip(places, responses, strict=True):
+        for place in row:
+            found[place] = (response.outcome(name_of(asks, place)), response.metadata)
+    in_order = [found[place] for place in range(len(asks))]
+    return Outcomes.of((outcome for outcome, _ in in_order), (metadata for _, metadata in in_order))
 
 
 def name_of(asks: Sequence[Ask], place: int) -> str:

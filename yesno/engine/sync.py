@@ -13,13 +13,13 @@ from threading import Event, Lock
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
-from yesno.engine.batches import SINGLE, name_of, requests_of
+from yesno.engine.batches import SINGLE, outcomes_of, requests_of
 from yesno.engine.core import NO_LIMIT_S, Core, Spent
 from yesno.engine.flights import Flights
 from yesno.engine.gates import LATE, Places, Term, left_until
 from yesno.errors import DeadlineExceeded, YesnoError
 from yesno.evidence import Reply
-from yesno.flow import Ask, Flow, run
+from yesno.flow import Ask, Flow, Outcomes, run
 from yesno.messages import InputLike
 from yesno.providers.base import Payload, Provider, Task
 from yesno.questions import Answer, Outcome, Question, Refusal, Undecided
@@ -119,9 +119,14 @@ class DecisionModel(Core):
         response = self._decide(self.request(input, questions, parameters))
         return unwrapped(response.outcome(SINGLE)) if isinstance(questions, Question) else response
 
-    def run(self, flow: Flow[T]) -> T:
-        """Run a flow to its end and return its result."""
-        return run(flow, self._answer_all)
+    def run(self, flow: Flow[T], *, parameters: Parameters | None = None) -> T:
+        """Run a flow to its end and return its result.
+
+        Args:
+            flow: What to run.
+            parameters: Settings for each decision of the flow.
+        """
+        return run(flow, partial(self._answer_all, parameters=parameters))
 
     @overload
     def map(
@@ -216,14 +221,11 @@ class DecisionModel(Core):
             return Failure(error)
         return response.outcome(SINGLE) if isinstance(questions, Question) else response
 
-    def _answer_all(self, asks: Sequence[Ask]) -> Sequence[Outcome]:
-        outcomes: dict[int, Outcome] = {}
+    def _answer_all(self, asks: Sequence[Ask], *, parameters: Parameters | None) -> Outcomes:
         grouped = requests_of(asks)
-        responses = self._each("flows", self._decide, [self.request(r, None, None) for r, _ in grouped])
-        for (_, places), response in zip(grouped, responses, strict=True):
-            for place in places:
-                outcomes[place] = response.outcome(name_of(asks, place))
-        return [outcomes[place] for place in range(len(asks))]
+        requests = [self.request(r, None, parameters) for r, _ in grouped]
+        responses = self._each("flows", self._decide, requests)
+        return outcomes_of(asks, [places for _, places in grouped], responses)
 
     def _decide(self, request: DecisionRequest) -> DecisionResponse:
         call = self.call(request)
