@@ -9,6 +9,7 @@ from yesno.engine.labelling import shown_labels
 from yesno.filters import Check
 from yesno.messages import Input
 from yesno.templates.layers import layer_question
+from yesno.templates.packed import render_packed
 from yesno.templates.render import render_turns
 from yesno.templates.sets import PROMPTS, TemplateSet, check_names, check_template, shipped_sets
 
@@ -42,6 +43,11 @@ def main() -> None:
                     turns = render_turns(template, question, given, shown_labels, strict=strict, prefill=True)
                     assert turns[-1][1], f"{name}: empty prompt"
                     count += 1
+        for as_json in (False, True):
+            asked = [question for question in QUESTIONS if isinstance(question, YesNo)]
+            packed = render_packed(templates.template("packed"), asked, "x", ("Yes", "No"), as_json=as_json)
+            assert packed[-1][1], f"{name}: empty packed prompt"
+            count += 1
     variables = {"name": "n", "description": "d", "document": "x"}
     for path in sorted((PROMPTS / "layers").glob("*.j2")):
         assert layer_question(path.stem, **variables)

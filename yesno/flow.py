@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import accumulate
 from typing import Any, Protocol, TypeAlias, TypeVar, cast
 
 from yesno.errors import ConfigError
@@ -36,6 +37,8 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+Q = TypeVar("Q")
+N = TypeVar("N")
 S = TypeVar("S")
 R = TypeVar("R")
 A = TypeVar("A", bound=Answer)
@@ -150,12 +153,17 @@ def ask_all(
     return list(outcomes)
 
 
-def gather(flows: Sequence[Flow[T]]) -> Flow[list[T]]:
-    """Advance several flows together, so that each round's questions travel in one batch."""
+def gather(
+    flows: Sequence[Generator[Sequence[Q], Sequence[N], T]],
+) -> Generator[Sequence[Q], Sequence[N], list[T]]:
+    """Advance several flows together, so that each round's questions travel in one batch.
+
+    Other generators that yield lists and are sent a list of the same length can be gathered too.
+    """
     results: dict[int, T] = {}
-    inbox: dict[int, Sequence[Outcome] | Exception | None] = dict.fromkeys(range(len(flows)))
+    inbox: dict[int, Sequence[N] | Exception | None] = dict.fromkeys(range(len(flows)))
     while inbox:
-        outbox: dict[int, Sequence[Ask]] = {}
+        outbox: dict[int, Sequence[Q]] = {}
         for i, news in inbox.items():
             try:
                 outbox[i] = _advance(flows[i], news)
@@ -168,20 +176,22 @@ def gather(flows: Sequence[Flow[T]]) -> Flow[list[T]]:
         except Exception as error:  # noqa: BLE001 - each flow may have its own way to fall back
             inbox = dict.fromkeys(outbox, error)
         else:
-            inbox = {}
-            for i, asks in outbox.items():
-                inbox[i], batch = _split(batch, len(asks))
+            ends = list(accumulate(len(asks) for asks in outbox.values()))
+            inbox = {
+                i: _part(batch, start, end) for i, start, end in zip(outbox, [0, *ends], ends, strict=False)
+            }
     return [results[i] for i in range(len(flows))]
 
 
-def _split(batch: Sequence[Outcome], count: int) -> tuple[Sequence[Outcome], Sequence[Outcome]]:
+def _part(batch: Sequence[N], start: int, end: int) -> Sequence[N]:
     if isinstance(batch, Outcomes):
-        first, rest = batch.metadata[:count], batch.metadata[count:]
-        return Outcomes.of(batch[:count], first), Outcomes.of(batch[count:], rest)
-    return list(batch[:count]), batch[count:]
+        return cast("Sequence[N]", Outcomes.of(batch[start:end], batch.metadata[start:end]))
+    return list(batch[start:end])
 
 
-def _advance(flow: Flow[Any], news: Sequence[Outcome] | Exception | None) -> Sequence[Ask]:
+def _advance(
+    flow: Generator[Sequence[Q], Sequence[N], Any], news: Sequence[N] | Exception | None
+) -> Sequence[Q]:
     if news is None:
         return next(flow)
     return flow.throw(news) if isinstance(news, Exception) else flow.send(news)

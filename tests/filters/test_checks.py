@@ -113,7 +113,7 @@ def test_a_check_that_cannot_be_asked_fails_at_once_and_says_what_to_do(build, p
 
 
 def test_ready_checks_are_loaded_by_name_and_asked_beside_ones_own(shell):
-    model = Scripted(shell, {"cooking": 0.9})
+    model = Scripted(shell, {"cooking": 0.1})
     guard = Guardrails(
         [
             "prompt_injection",
@@ -124,6 +124,22 @@ def test_ready_checks_are_loaded_by_name_and_asked_beside_ones_own(shell):
     verdict = model.run(guard.judge_input("How do I mend a car?"))
     assert list(model.requests[0].questions) == ["prompt_injection", "off_topic", "rude"]
     assert verdict.message == "The input was rejected by: off_topic"
+
+
+def test_a_check_that_asks_whether_all_is_well_rejects_by_the_probability_of_no(shell):
+    check = Check("off_topic", topic="cooking", threshold=0.7, review=0.4)
+    assert (check.rejects, Check("personal_data").rejects, Check("a", "Is it?").rejects) == (
+        "no",
+        "yes",
+        "yes",
+    )
+    bands = {0.9: "pass", 0.6: "review", 0.4: "review", 0.3: "block", 0.1: "block"}
+    for yes, band in bands.items():
+        verdict = Scripted(shell, {"about cooking?": yes}).run(Guardrails([check]).judge_input("x"))
+        assert verdict.band == band, yes
+        (result,) = verdict.checks
+        assert result.answer.probability == pytest.approx(yes)
+        assert result.probability == verdict.probability_of("off_topic") == pytest.approx(1 - yes)
 
 
 def test_what_fills_a_template_stays_data(shell):

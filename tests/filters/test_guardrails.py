@@ -2,12 +2,15 @@ import logging
 from typing import ClassVar
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.filters.contract import PRIVATE, FilterContract
 from tests.shells import REFUSED, UNDECIDED, Scripted
-from yesno import Message, YesNo
+from yesno import Message, YesNo, YesNoAnswer
 from yesno.errors import ConfigError, ProviderRejected, QuestionError, Refused, UndecidedError
 from yesno.filters import Check, Guardrails
+from yesno.flow import run
 
 RUDE = "Is this rude?"
 SPAM = "Is this spam?"
@@ -54,15 +57,15 @@ def test_case_182_a_message_of_ones_own_takes_the_place_of_the_usual_one(shell, 
 
 def test_case_183_of_a_message_with_an_image_alone_the_marker_is_checked(shell):
     model = Scripted(shell, {"rude": 0.97})
-    given = [{"role": "user", "content": [IMAGE]}]
-    assert judge(model, Guardrails(CHECKS), given).blocked
+    picture = [{"role": "user", "content": [IMAGE]}]
+    assert judge(model, Guardrails(CHECKS), picture).blocked
     assert model.requests[0].input == "[attached image]"
 
 
-@pytest.mark.parametrize("given", ["", " \n", [{"role": "user", "content": "  "}]], ids=repr)
-def test_case_183_blank_text_passes_without_a_call(shell, given):
+@pytest.mark.parametrize("text", ["", " \n", [{"role": "user", "content": "  "}]], ids=repr)
+def test_case_183_blank_text_passes_without_a_call(shell, text):
     model = Scripted(shell)
-    verdict = judge(model, Guardrails(CHECKS), given)
+    verdict = judge(model, Guardrails(CHECKS), text)
     assert (verdict.band, verdict.checks, verdict.usage) == ("pass", (), None)
     assert model.requests == []
 
@@ -286,6 +289,25 @@ def test_of_a_conversation_the_last_message_of_the_side_is_judged(shell):
         "three",
         {"userMessage": "three", "response": "four"},
     ]
+
+
+SHARES = st.integers(0, 20).map(lambda n: n / 20)
+
+
+@given(st.lists(st.tuples(SHARES, SHARES, SHARES), min_size=1, max_size=5))
+def test_a_text_is_blocked_by_exactly_the_checks_that_reach_their_threshold_and_by_no_fewer(rows):
+    checks = [
+        Check(f"c{n}", RUDE, threshold=max(limits), review=min(limits)) for n, (_, *limits) in enumerate(rows)
+    ]
+    answers = [YesNoAnswer(p) for p, _, _ in rows]
+    verdict = run(Guardrails(checks).judge_input("x"), lambda _: answers)
+    assert list(verdict.names("block")) == [
+        c.name for c, a in zip(checks, answers, strict=True) if a.is_yes(c.threshold)
+    ]
+    assert verdict.blocked is bool(verdict.names("block"))
+    wanted = {n for n, (p, *limits) in enumerate(rows) if min(limits) <= p < max(limits)}
+    assert {f"c{n}" for n in wanted} == set(verdict.names("review"))
+    assert verdict.passed is not (verdict.blocked or bool(wanted))
 
 
 class TestGuardrails(FilterContract):

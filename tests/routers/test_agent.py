@@ -8,6 +8,7 @@ import pytest
 
 from tests.routers.contract import RouterContract
 from tests.routers.support import FAILURE, Judge, likely, pick
+from tests.shells import Async
 from yesno import ChoiceAnswer
 from yesno.errors import ConfigError, ProviderRejected, QuestionError
 from yesno.routers import Agent, AgentRouter, AgentState
@@ -282,8 +283,6 @@ def test_coroutines_run_with_an_asynchronous_model_beside_functions_in_threads(s
 
 
 def test_cancelling_cancels_the_agents_and_leaves_a_state_to_resume():
-    from tests.shells import Async
-
     judge, kept, seen = Judge(Async, judged(0.9, 0.9)), [], []
 
     async def scenario():
@@ -314,9 +313,31 @@ def test_cancelling_cancels_the_agents_and_leaves_a_state_to_resume():
     assert kept[-1].waiting == ("a",)
 
 
-def test_a_store_may_be_asynchronous_with_an_asynchronous_model():
-    from tests.shells import Async
+def test_cancelling_waits_for_no_agent_in_a_thread():
+    judge, gate, done = Judge(Async, judged(0.9, 0.9)), threading.Event(), []
+    started = threading.Barrier(3, timeout=10)
 
+    def slow(task):
+        started.wait()
+        gate.wait(10)
+        done.append(task)
+
+    async def scenario():
+        router = AgentRouter({"a": slow, "b": slow}, threshold=0.5, model=judge.model)
+        running = asyncio.create_task(router(task="x"))
+        await asyncio.to_thread(started.wait)
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        assert done == []
+
+    try:
+        asyncio.run(scenario())
+    finally:
+        gate.set()
+
+
+def test_a_store_may_be_asynchronous_with_an_asynchronous_model():
     judge, kept = Judge(Async, CHOSEN), []
 
     async def store(state):

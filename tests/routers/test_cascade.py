@@ -3,7 +3,7 @@ import asyncio
 import pytest
 
 from tests.routers.contract import RouterContract
-from tests.routers.support import FAILURE, RESULT, AsyncTarget, Judge, Target, likely, said
+from tests.routers.support import ASKED, FAILURE, RESULT, AsyncTarget, Judge, Target, likely, said
 from tests.routers.test_chat import Blocking
 from tests.routers.test_model import reply_that_calls
 from tests.shells import Async
@@ -172,6 +172,14 @@ def test_a_call_of_a_tool_is_passed_on_unchecked_and_its_result_goes_on_from_the
     done = judge.result(whole([*talk, *first.messages, RESULT]))
     assert (done.route, done.choice.why, done.steps[0].why) == ("middle", "tool_loop", "accepted")
     assert "attributes" not in routes[1].target.calls[1][0][1]
+
+
+def test_a_tools_result_for_the_last_route_is_answered_without_a_check(shell):
+    routes = steps("one", "two")
+    judge = Judge(shell, FAILURE)
+    asked = {**ASKED, "attributes": {"chat_model_route": "middle"}}
+    done = judge.result(Cascade(routes, model=judge.model)([*said("find it"), asked, RESULT]))
+    assert ([(s.route, s.why) for s in done.steps], judge.requests) == ([("middle", "last")], [])
 
 
 def test_what_a_route_raises_is_raised(shell):

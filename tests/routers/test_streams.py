@@ -280,11 +280,12 @@ def test_asynchronous_pieces_stream_and_are_closed():
 
 
 def test_cancelling_while_a_blocking_model_works_does_not_wait_for_it():
-    started, gate = threading.Event(), threading.Event()
+    started, gate, done = threading.Event(), threading.Event(), []
 
     def pieces(messages):
         started.set()
         gate.wait(10)
+        done.append(1)
         yield "late"
 
     async def scenario():
@@ -295,6 +296,7 @@ def test_cancelling_while_a_blocking_model_works_does_not_wait_for_it():
         running.cancel()
         with pytest.raises(asyncio.CancelledError):
             await running
+        assert done == []
 
     try:
         asyncio.run(scenario())

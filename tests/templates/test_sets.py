@@ -52,6 +52,7 @@ def test_every_set_has_a_file_per_question_type_and_nothing_else():
     for name in SETS:
         assert sorted(path.name for path in (PROMPTS / name).iterdir()) == [
             "choice.j2",
+            "packed.j2",
             "scale.j2",
             "yes_no.j2",
         ]
@@ -178,6 +179,13 @@ def test_the_id_holds_name_version_and_digest_and_changes_with_the_file(tmp_path
     assert write(tmp_path / "four", GOOD.replace("version = 3", "version = 4")).id.startswith(
         "four/yes_no@4#"
     )
+
+
+def test_the_digest_of_the_words_leaves_the_front_matter_out(tmp_path):
+    one = write(tmp_path / "one", GOOD)
+    other = write(tmp_path / "two", GOOD.replace("mine", "yours"))
+    assert one.digest != other.digest
+    assert one.wording == other.wording != write(tmp_path / "three", GOOD.replace("U ", "V ")).wording
 
 
 def test_an_answer_names_the_template_it_was_read_with(tmp_path):

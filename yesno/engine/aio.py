@@ -13,6 +13,7 @@ from yesno.engine.aio_flights import AsyncFlights
 from yesno.engine.aio_gates import AsyncPlaces
 from yesno.engine.batches import SINGLE, outcomes_of, requests_of
 from yesno.engine.core import Core, Spent
+from yesno.engine.packing import Talk
 from yesno.errors import DeadlineExceeded, YesnoError
 from yesno.evidence import Reply
 from yesno.flow import Ask, Flow, Outcomes, arun
@@ -162,6 +163,8 @@ class AsyncDecisionModel(Core):
         try:
             self.check(request)
             response = self.validated(request, await self._within(request))
+            if self.keeper.is_behind:
+                await asyncio.to_thread(self.keeper.flush)
         except Exception as error:
             self.tell_error(call, error)
             raise
@@ -184,24 +187,26 @@ class AsyncDecisionModel(Core):
 
     async def _respond(self, request: DecisionRequest) -> DecisionResponse:
         attempt_s = self.attempt_s(request.parameters.timeout_s)
-        if self.is_native():
-            return self.native_response(request, await self._send(attempt_s, self.native_task(request)))
         spent = Spent()
-        questions = list(request.questions.values())
-        outcomes = await _each(lambda question: self._answer(question, request, spent, attempt_s), questions)
-        named: Mapping[str, Outcome] = dict(zip(request.questions, outcomes, strict=True))
-        return self.response(request, named, spent)
+        native, first, left = self.is_native(request), None, request.questions
+        if native:
+            reply = await self._send(attempt_s, self.native_task(request))
+            first = self.native_response(request, reply)
+            left = self.left_by(request, first)
+            if first is not None and not left:
+                return first
+            spent.add(reply)
+        parts = await _each(lambda talk: self._hold(talk, spent, attempt_s), self.talks(request, left))
+        return self.response(request, self.joined(request, first, parts, native=native), spent)
 
-    async def _answer(
-        self, question: Question[Any], request: DecisionRequest, spent: Spent, attempt_s: float | None
-    ) -> Outcome:
+    async def _hold(self, talk: Talk, spent: Spent, attempt_s: float | None) -> Mapping[str, Outcome]:
         async def replies_to(tasks: Sequence[Task]) -> list[Reply]:
             replies = await _each(partial(self._send, attempt_s), tasks)
             for reply in replies:
                 spent.add(reply)
             return replies
 
-        return await arun(self.conversation(question, request), replies_to)
+        return await arun(talk, replies_to)
 
     async def _send(self, attempt_s: float | None, task: Task) -> Reply:
         return await arun(self.exchange(task), partial(self._deliver, attempt_s, task))

@@ -20,17 +20,14 @@ class CheckResult:
 
     name: str
     band: Band
+    probability: float
+    """Probability (0..1) of the answer that means reject."""
     answer: YesNoAnswer
     """The answer to the check's question, with its bounds."""
     block: float
     """From this probability on it blocks."""
     review: float | None = None
     """From this one on it wants a review; None when there is no such band."""
-
-    @property
-    def probability(self) -> float:
-        """Probability (0..1) of yes, which is reject."""
-        return self.answer.probability
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +64,7 @@ class Verdict:
         return tuple(check.name for check in self.checks if check.band == band)
 
     def probability_of(self, name: str) -> float:
-        """Return the probability of yes of one check, by its name.
+        """Return the probability (0..1) that one check rejects, by its name.
 
         Raises:
             AnswerError: It is not among the results.

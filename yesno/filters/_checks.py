@@ -23,12 +23,12 @@ _SUBJECTS: Mapping[Side, str] = {"input": "message", "output": "response"}
 
 @dataclass(frozen=True, slots=True, init=False)
 class Check:
-    """A yes/no question whose yes means: reject.
+    """A yes/no question that says whether to reject a text: yes does, but for ready checks that ask the other way.
 
     Args:
         name: Of a ready check (see `ready_checks`), or of your own; it shows in messages.
         question: Your own question, a text or a `YesNo`; None for a ready check.
-        threshold: Probability (0..1) of yes from which on it blocks; None for that of the guardrails.
+        threshold: Probability (0..1) of reject from which on it blocks; None for that of the guardrails.
         review: Probability from which on it wants a review; None for that of the guardrails.
         variables: What a ready check asks for, such as `topic` of `off_topic`.
 
@@ -73,6 +73,12 @@ class Check:
     def card(self) -> Card | None:
         """What was measured of a ready check; None for one of your own."""
         return None if self.own is not None else card(self.name)
+
+    @property
+    def rejects(self) -> Literal["yes", "no"]:
+        """Which answer means reject: "no" for ready checks that ask whether all is well, else "yes"."""
+        no = self.own is None and _ready(self.name).front.get("rejects") == "no"
+        return "no" if no else "yes"
 
     @property
     def needs(self) -> tuple[str, ...]:

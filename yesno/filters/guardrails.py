@@ -25,13 +25,13 @@ R_co = TypeVar("R_co", covariant=True)
 
 
 class Guardrails(Generic[R_co]):
-    """Checks that a text must pass: all in one call, each a yes/no question whose yes means reject.
+    """Checks that a text must pass: all in one call, each a yes/no question.
 
     Args:
         checks: Names of ready checks and `Check`s, or a mapping of names to questions.
         model: The model that `check_input` and `check_output` ask: a `DecisionModel`, or an `AsyncDecisionModel` whose
             verdicts are awaited. The flows `judge_input` and `judge_output` need none.
-        threshold: Probability (0..1) of yes from which on a check blocks, unless it has its own.
+        threshold: Probability (0..1) of reject from which on a check blocks, unless it has its own.
         review: Probability from which on a check that does not block wants a review, unless it has its own; None for
             no such band.
         reprompt: What to ask the model to do over when a response is blocked; None to end there.
@@ -217,12 +217,13 @@ class Guardrails(Generic[R_co]):
 
     def _result(self, check: Check, answer: YesNoAnswer) -> CheckResult:
         block, review = self._limits(check)
+        probability = answer.probability if check.rejects == "yes" else 1 - answer.probability
         band: Band = "pass"
-        if answer.is_yes(block):
+        if probability >= block:
             band = "block"
-        elif review is not None and answer.is_yes(review):
+        elif review is not None and probability >= review:
             band = "review"
-        return CheckResult(check.name, band, answer, block, review)
+        return CheckResult(check.name, band, probability, answer, block, review)
 
     def _message_for(self, side: Side, failed: Sequence[str]) -> str:
         if self._message is None:

@@ -39,6 +39,8 @@ class Attempt:
     result: str
     """`"answered"`, why this step gave no answer, or `"prior"` for requests that measured one."""
     requests: int = 1
+    questions: int = 1
+    """Questions that were packed into these requests and share them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +61,7 @@ class Answer:
     missing: tuple[str, ...] = ()
     """Options that the reply did not list; their share is bounded, not known."""
     flags: tuple[str, ...] = ()
-    """What was unusual about the evidence, such as `"censored"` or `"lossy"`."""
+    """What was unusual about the evidence, such as `"censored"`, `"lossy"` or `"packed"`."""
     attempts: tuple[Attempt, ...] = ()
     """What was tried, in order."""
     samples: int | None = None

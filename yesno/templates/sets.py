@@ -29,6 +29,8 @@ __all__ = [
 
 REQUIRED = ("system", "user")
 """Blocks of every template; `prefill` and `json` may be added."""
+PACKED = (*REQUIRED, "lines", "json")
+"""Blocks of the template for several yes/no questions at once."""
 
 
 def _prompts_folder() -> Path:
@@ -107,8 +109,12 @@ class TemplateSet:
             f"there is no template set {str(name_or_folder)!r}; shipped are {known}, or give a folder"
         )
 
+    def has(self, kind: str) -> bool:
+        """Return whether there is a file for a question type, or for `packed`."""
+        return (self.folder / f"{kind}.j2").is_file()
+
     def template(self, kind: str) -> FileTemplate:
-        """Return the template of a question type (`yes_no`, `choice`, `scale`)."""
+        """Return the template of a question type (`yes_no`, `choice`, `scale`), or of `packed` yes/no questions."""
         return _template(self, kind)
 
 
@@ -119,7 +125,8 @@ def shipped_sets() -> list[str]:
 
 @cache  # building a path costs as much as the rest of a prompt
 def _template(templates: TemplateSet, kind: str) -> FileTemplate:
-    return _load(templates.folder / f"{kind}.j2", f"{templates.name}/{kind}", REQUIRED)
+    blocks = PACKED if kind == "packed" else REQUIRED
+    return _load(templates.folder / f"{kind}.j2", f"{templates.name}/{kind}", blocks)
 
 
 @cache
