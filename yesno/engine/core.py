@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from yesno._checks import checked_count, checked_positive, checked_share
 from yesno._log import get_logger
+from yesno.engine import gates
 from yesno.engine.asking import Asking
 from yesno.engine.batches import SINGLE
 from yesno.engine.budget import Budget
 from yesno.engine.caching import Cache
 from yesno.engine.delivery import Delivery
-from yesno.engine.exact import NO_NUMBERS
+from yesno.engine.exchange import Exchange
+from yesno.engine.gates import Gate, Limits, Party
+from yesno.engine.hedging import Hedge, checked_hedge
 from yesno.engine.ladder import NO_ENDPOINT, NO_LOGPROBS, StrategyName, ladder_for
 from yesno.engine.listeners import Call, Listener, notify
 from yesno.engine.memory import Facts, Keeper, Memory, checked_memory
+from yesno.engine.metering import Meter, Tally
 from yesno.engine.native import joined, left_by, native_response
 from yesno.engine.orders import Orders, checked_orders
 from yesno.engine.packing import Packing, Talk, packer_for
@@ -28,20 +33,18 @@ from yesno.engine.validation import validated
 from yesno.errors import (
     ConfigError,
     ProviderError,
-    ProviderRejected,
     ProviderUnavailable,
     QuestionError,
-    UnreadableReply,
 )
-from yesno.evidence import Completion, Evidence, NoEvidence, Reply, Usage
+from yesno.evidence import NoEvidence, Reply, Usage
 from yesno.prices import Price
 from yesno.providers import load_provider
-from yesno.providers.base import NativeTask, Payload, PromptTask, Provider, Task, TokenTask
+from yesno.providers.base import NativeTask, Provider, Task, TokenTask
 from yesno.questions import (
     Outcome,
     Question,
 )
-from yesno.request import DecisionRequest, Parameters
+from yesno.request import DecisionRequest, Parameters, Questions
 from yesno.response import DecisionResponse
 from yesno.settings import Settings
 from yesno.templates.sets import TemplateSet
@@ -54,20 +57,21 @@ __all__ = ["Core", "Spent"]
 
 NO_LIMIT_S = 1e7
 """A longer timeout, such as `math.inf`, is none: sockets cannot count that far."""
-MAX_ADAPTATIONS = 4
-"""Most changes to one request that 400s may ask for."""
+PASSABLE_ATTEMPTS = 2
+"""Most tries of what is done without when it fails."""
+_NOTHING = Usage()
 
 
 @dataclass(slots=True)
 class Spent:
     """What the requests of one decision have used, and who answered."""
 
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = _NOTHING
     model: str | None = None
 
     def add(self, reply: Reply) -> None:
         """Count one reply."""
-        self.usage += reply.usage
+        self.usage = reply.usage if self.usage is _NOTHING else self.usage + reply.usage
         self.model = reply.model or self.model
 
 
@@ -95,15 +99,12 @@ class Core:
         budget: Budget | None = None,
         price: Price | None = None,
         memory: Memory | None = None,
+        limits: Limits | None = None,
+        hedge: float | Hedge | None = None,
         **options: Any,
     ) -> None:
         settings = Settings.from_env()
-        if isinstance(model, Provider):
-            self.provider = model
-        else:
-            self.provider = load_provider(
-                model or settings.model, base_url=base_url, api_key=api_key, **options
-            )
+        self.provider = _provider(model or settings.model, base_url=base_url, api_key=api_key, **options)
         profile = self.provider.profile
         chosen = template or settings.template or profile.template
         self._own_template = bool(template or settings.template)
@@ -111,28 +112,29 @@ class Core:
         self.keeper = Keeper(checked_memory(memory), self.provider)
         self.priors = Priors(checked_policy(prior), self.keeper)
         self.ladder = ladder_for(
-            strategy,
-            profile.strategies,
-            strict=strict,
-            place=self.provider.name,
-            on_fall=lambda model_name, reason: self._warn("sampled_instead", f"{model_name}: {reason}"),
+            strategy, profile.strategies, strict=strict, place=self.provider.name, on_fall=self._tell_fall
         )
         self.asking = Asking(
             templates,
-            _in_range("min_label_mass", min_label_mass),
+            checked_share("min_label_mass", min_label_mass),
             self.priors,
             self.ladder,
             checked_orders(orders),
         )
         self.packer = packer_for(packing, self.asking, self.provider.model)
-        self.timeout_s = profile.timeout_s if timeout_s is None else _positive("timeout_s", timeout_s)
-        self.concurrency = _at_least_one(
+        self.timeout_s = profile.timeout_s if timeout_s is None else checked_positive("timeout_s", timeout_s)
+        self.concurrency = checked_count(
             "concurrency", profile.concurrency if concurrency is None else concurrency
         )
         self.retry = retry or RetryPolicy()
+        self.limits = _limits(limits)
+        self.party = Party(self.concurrency)
+        self.hedge = checked_hedge(hedge, provider=self.provider.name, remote=self.provider.remote)
+        self.meter = Meter()
         self.listeners = tuple(listeners)
         self.delivery = Delivery(self.provider, cache, budget, price)
         self._warned: set[tuple[str, str]] = set()
+        self.exchange = Exchange(self.provider, self.ladder, self._warn)
         self._recall()
 
     def _recall(self) -> None:
@@ -143,7 +145,7 @@ class Core:
         self.provider.learn(facts.profile)
         if facts.blind is not None:
             self.ladder.note_blind(self.model_name, facts.blind)
-            self._warn("sampled_instead", f"{self.model_name}: {facts.blind}, as found before")
+            self._tell_fall(self.model_name, f"{facts.blind}, as found before")
 
     @property
     def provider_name(self) -> str:
@@ -155,27 +157,47 @@ class Core:
         """The model asked when a request names none."""
         return self.provider.model
 
+    @property
+    def usage(self) -> Usage:
+        """All that this model object has spent so far, on decisions that failed too.
+
+        Take one before and one after, and their difference (`after - before`) is what was spent in between, such as
+        by a `map`; it includes what other threads and tasks asked of the same object meanwhile.
+        """
+        return self.meter.total
+
+    def reset_usage(self) -> Usage:
+        """Set `usage` back to nothing, and return what it was."""
+        return self.meter.reset()
+
+    def gate(self, model_name: str) -> Gate:
+        """Return where requests to a model wait for their place."""
+        return self.party.gates.get(model_name) or self.limits.gate(self.provider, model_name, self.party)
+
     def request(self, given: Any, questions: Any, parameters: Parameters | None) -> DecisionRequest:  # noqa: ANN401
         """Return the request for what `decide` was called with, defaults filled in."""
+        own: Parameters | None = None
+        asked: Questions = questions
         if isinstance(given, DecisionRequest):
             if questions is not None:
                 raise QuestionError("a DecisionRequest holds its questions already; pass nothing else")
-            request = given
+            own, given, asked = given.parameters, given.input, given.questions
         elif isinstance(questions, Question):
-            request = DecisionRequest(given, {SINGLE: questions})
+            asked = {SINGLE: questions}
         elif questions is None:
             raise QuestionError("there is no question; pass a YesNo, a Choice, a Scale or a mapping of them")
-        else:
-            request = DecisionRequest(given, questions)
-        defaults = Parameters(model_name=self.provider.model or None, timeout_s=self.timeout_s)
-        merged = defaults.overridden_by(request.parameters).overridden_by(parameters)
-        if merged.timeout_s is not None and _positive("timeout_s", merged.timeout_s) > NO_LIMIT_S:
+        merged = self._defaults.overridden_by(own).overridden_by(parameters)
+        if merged.timeout_s is not None and checked_positive("timeout_s", merged.timeout_s) > NO_LIMIT_S:
             merged = replace(merged, timeout_s=None)
-        return request.with_parameters(merged)
+        return DecisionRequest(given, asked, merged)
+
+    @cached_property
+    def _defaults(self) -> Parameters:
+        return Parameters(self.provider.model or None, self.timeout_s)
 
     def width(self, concurrency: int | None) -> int:
         """Return how many items `map` may have under way."""
-        return self.concurrency if concurrency is None else _at_least_one("concurrency", concurrency)
+        return self.concurrency if concurrency is None else checked_count("concurrency", concurrency)
 
     def announce(self, questions: Any) -> None:  # noqa: ANN401 - what `map` was called with
         """Note that many inputs will be asked these questions."""
@@ -241,12 +263,16 @@ class Core:
     ) -> DecisionResponse:
         """Put the outcomes of all questions together."""
         asked = request.parameters.model_name
-        falls = Counter(
+        falls = [
             reason
             for outcome in outcomes.values()
             for reason in self.ladder.falls(asked or "", outcome.attempts)
-        )
-        usage = replace(spent.usage, fallbacks=falls) if falls else spent.usage
+        ]
+        usage = spent.usage
+        if falls:
+            fallen = Usage(fallbacks=Counter(falls))
+            self.meter.add(fallen)
+            usage += fallen
         return DecisionResponse(outcomes, model=spent.model or asked, usage=usage)
 
     def validated(self, request: DecisionRequest, response: DecisionResponse) -> DecisionResponse:
@@ -268,80 +294,13 @@ class Core:
             provider=self.provider.name,
         )
 
-    def exchange(
-        self, task: Task, fields: Mapping[str, Any] | None = None
-    ) -> Generator[Payload, Reply, Reply]:
-        """Yield the body to send for a task, again as often as a 400 asks for another, and return the reply.
+    def retry_for(self, task: Task) -> RetryPolicy:
+        """Return how a task is tried again: less often where there is another way to its answer."""
+        return self._brief if isinstance(task, TokenTask) else self.retry
 
-        It is sent the reply as read, or thrown the error in its place. The body has these `fields` in place of
-        its own; a 400 about one of them is raised.
-
-        What the provider says about itself or the prompt in an error is evidence too: it has no
-        log-probabilities for this model, which is remembered, or it filters this content.
-        """
-        for_logprobs = isinstance(task, PromptTask) and task.schema is None
-        payload = self._built(task, for_logprobs=for_logprobs)
-        if isinstance(payload, Reply):
-            return payload
-        payload = {**payload, **fields} if fields else payload
-        changes = refused = 0
-        while True:
-            try:
-                reply = yield payload
-            except (UnreadableReply, ProviderUnavailable) as error:
-                return self._passed_over(task, error)
-            except ProviderRejected as error:
-                if self._is_passable(task, error):
-                    return self._passed_over(task, error)
-                if fields and error.param in (*fields, None):
-                    raise
-                refused += not error.shared
-                adapted = None if changes >= MAX_ADAPTATIONS else self.provider.adapt(payload, error)
-                if adapted is None:
-                    evidence = self._evidence_in(error, task.model_name, for_logprobs=for_logprobs)
-                    if evidence is None:
-                        raise
-                    return Reply(evidence, usage=_refused(refused, filtered=error.code == "content_filter"))
-                self._warn("request_adapted", str(error.param))
-                payload, changes = adapted, changes + 1
-            else:
-                return replace(reply, usage=reply.usage + _refused(refused)) if refused else reply
-
-    def _built(self, task: Task, *, for_logprobs: bool) -> Payload | Reply:
-        """Return the body for a task, or the reply to one that need not be sent."""
-        if for_logprobs and self.ladder.refuses_logprobs(task.model_name):
-            return Reply(NoEvidence(NO_LOGPROBS))
-        try:
-            return self.provider.build(task)
-        except QuestionError:
-            if isinstance(task, NativeTask) and self.ladder.goes_on:
-                return Reply(NoEvidence(NO_ENDPOINT))
-            raise
-
-    def _is_passable(self, task: Task, error: ProviderError) -> bool:
-        """Return whether there is another way than the one that ended in an error."""
-        if isinstance(task, TokenTask):
-            return True
-        return isinstance(task, NativeTask) and self.ladder.goes_on and _is_refused(error)
-
-    def _passed_over(self, task: Task, error: ProviderError) -> Reply:
-        """Return what an error says about a way that is not the only one.
-
-        Raises:
-            ProviderError: It is the only one.
-        """
-        if not self._is_passable(task, error):
-            raise error
-        if isinstance(error, ProviderUnavailable):
-            return Reply(NoEvidence("unavailable"))
-        usage = _refused(not error.shared)
-        if isinstance(task, TokenTask):
-            return Reply(NoEvidence(NO_NUMBERS), usage=usage)
-        self._warn(NO_ENDPOINT, task.model_name)
-        # a refusal that speaks of the route is about the server and its model, another one about this request
-        if error.status in (404, 405, 501) or re.search(r"/v1/\w", str(error)):
-            self.ladder.note_no_endpoint(task.model_name)
-        return Reply(NoEvidence(NO_ENDPOINT), usage=usage)
+    @cached_property
+    def _brief(self) -> RetryPolicy:
+        return replace(self.retry, attempts=min(self.retry.attempts, PASSABLE_ATTEMPTS))
 
     def probing(self, sent: Sequence[object]) -> Probing[Diagnosis]:
         """Yield the requests that show how the host behaves; judge their replies and remember what they say.
@@ -373,18 +332,6 @@ class Core:
             self.keeper.keep_facts(Facts(self.provider.profile, NO_LOGPROBS if blind else None))
         return diagnosis
 
-    def _evidence_in(
-        self, error: ProviderRejected, model_name: str, *, for_logprobs: bool
-    ) -> Evidence | None:
-        if error.code == "content_filter":
-            return Completion(None, finish="content_filter")
-        about_logprobs = error.status in (400, 403, 422, 501) and error.param in ("logprobs", "top_logprobs")
-        if for_logprobs and (about_logprobs or error.code == NO_LOGPROBS):
-            self.ladder.note_blind(model_name, NO_LOGPROBS)
-            self._warn(NO_LOGPROBS, model_name)
-            return NoEvidence(NO_LOGPROBS)
-        return None
-
     def call(self, request: DecisionRequest) -> Call | None:
         """Tell the listeners of a request; None when there are none."""
         if not self.listeners:
@@ -392,6 +339,19 @@ class Core:
         call = Call(request, self.provider.name)
         notify(self.listeners, lambda listener: listener.on_request(call))
         return call
+
+    def heard(self, reply: Reply) -> Reply:
+        """Count a reply that came from a cache in the running total, where those that were sent are already."""
+        if reply.usage.cache_hits:
+            self.meter.add(Usage(cache_hits=reply.usage.cache_hits))
+        return reply
+
+    def count_in_vain(self, tally: Tally, error: BaseException) -> None:
+        """Count requests that brought no reply in the running total, and tell by the error what they were."""
+        usage = tally.in_vain()
+        self.meter.add(usage)
+        if isinstance(error, ProviderError):
+            error.usage = usage
 
     def tell_response(self, call: Call | None, response: DecisionResponse) -> None:
         """Tell the listeners of a response."""
@@ -403,6 +363,9 @@ class Core:
         if call is not None:
             notify(self.listeners, lambda listener: listener.on_error(call, error))
 
+    def _tell_fall(self, model_name: str, reason: str) -> None:
+        self._warn("sampled_instead", f"{model_name}: {reason}")
+
     def _warn(self, event: str, reason: str) -> None:
         if (event, reason) not in self._warned:
             self._warned.add((event, reason))
@@ -411,31 +374,11 @@ class Core:
             )
 
 
-def _is_refused(error: ProviderError) -> bool:
-    """Return whether a decision endpoint does not take a request that may well be asked in another way."""
-    if isinstance(error, ProviderRejected):
-        return error.status in (400, 404, 405, 422, 501) and error.code != "content_filter"
-    return isinstance(error, UnreadableReply)
+def _provider(named: str | Provider, **options: Any) -> Provider:
+    return named if isinstance(named, Provider) else load_provider(named, **options)
 
 
-def _refused(requests: int, *, filtered: bool = False) -> Usage:
-    # nobody charges for a parameter that was refused; what a filter's verdict costs is not known
-    return Usage(requests=requests, cost_usd=None if filtered else 0.0)
-
-
-def _in_range(name: str, value: Any) -> float:  # noqa: ANN401 - the check is the point
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise ConfigError(f"`{name}` must be a number from 0 to 1, not {value!r}")
-    return float(value)
-
-
-def _at_least_one(name: str, value: Any) -> int:  # noqa: ANN401 - the check is the point
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ConfigError(f"`{name}` must be a whole number of at least 1, not {value!r}")
-    return value
-
-
-def _positive(name: str, value: Any) -> float:  # noqa: ANN401 - the check is the point
-    if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
-        raise ConfigError(f"`{name}` must be a number above 0, not {value!r}")
-    return float(value)
+def _limits(value: Any) -> Limits:  # noqa: ANN401 - the check is the point
+    if value is not None and not isinstance(value, Limits):
+        raise ConfigError(f"`limits` must be a Limits, not {type(value).__name__}")
+    return gates.SHARED if value is None else value
