@@ -117,10 +117,11 @@ IMAGE = {"type": "image", "base64": "aGVsbG8=", "mime_type": "image/png"}
     [
         (HumanMessage([{"type": "text", "text": "look"}, IMAGE]), BILLING),
         ({"picture": IMAGE}, BILLING),
+        ([{"type": "image_url", "image_url": {"url": "data:image/png;base64,aGVsbG8="}}], BILLING),
         ("look", {"q": Noul(instructions=["Is it this?", IMAGE])}),
         ("look", {"where": Box(instructions="the cat")}),
     ],
-    ids=["message", "state", "question", "box"],
+    ids=["message", "state", "openai", "question", "box"],
 )
 def test_what_needs_eyes_is_refused_before_anything_is_asked(state, questions):
     provider = FakeProvider()
@@ -172,6 +173,11 @@ def test_a_blocking_model_serves_ainvoke_and_an_asynchronous_one_does_not_serve_
     assert response.nouls["billing"].noul == pytest.approx(0.8)
     with pytest.raises(ConfigError, match="DecisionModel"):
         YesnoDecisions(AsyncDecisionModel(FakeProvider())).invoke(request)
+
+
+def test_a_name_is_no_model():
+    with pytest.raises(ConfigError, match=r"yesno\.DecisionModel"):
+        YesnoDecisions("openai:gpt-5.4-mini")
 
 
 def test_it_composes_as_a_runnable_and_shows_no_model_object():

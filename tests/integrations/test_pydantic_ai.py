@@ -1,4 +1,6 @@
 import asyncio
+import math
+from dataclasses import asdict
 from enum import Enum
 from typing import Annotated, Literal
 
@@ -8,6 +10,8 @@ pytest.importorskip(
     "pydantic_ai", reason="pydantic-ai-slim is not installed: pip install 'yesno[pydantic-ai]'"
 )
 
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pydantic import BaseModel, Field, WithJsonSchema
 from pydantic_ai import Agent, BinaryContent, FunctionToolset, ImageUrl
 from pydantic_ai.capabilities import PrepareTools
@@ -27,10 +31,14 @@ from pydantic_ai.models.test import TestModel as ChattyModel
 
 from tests.integrations.contract import IntegrationContract
 from tests.shells import REFUSED, UNDECIDED, Scripted, Sync
-from yesno import FakeProvider
-from yesno.errors import ProviderRejected, ProviderUnavailable, UnreadableReply
+from yesno import Budget, FakeProvider
+from yesno.errors import BudgetExceeded, ConfigError, ProviderRejected, ProviderUnavailable, UnreadableReply
 from yesno.filters import ToolFilter
+from yesno.integrations._decisions import answers_of, asked_in
 from yesno.integrations.pydantic_ai import YesnoModel, prepare_tools
+from yesno.integrations.pydantic_ai import _answer as theirs_of
+from yesno.questions import ChoiceAnswer, ScaleAnswer, YesNoAnswer
+from yesno.response import DecisionResponse
 
 DOWN = ProviderUnavailable("down", provider="fake", retryable=False)
 
@@ -96,6 +104,23 @@ def test_numbers_pass_the_strict_checks_of_the_framework(shell, first):
     score = response.answers["anger"]
     assert score.score == pytest.approx(sum(level * share for level, share in score.probabilities.items()))
     assert score.legend == {0: "calm", 1: "cross", 2: "furious"}
+
+
+@settings(max_examples=25)
+@given(st.lists(st.floats(1e-12, 1), min_size=3, max_size=3))
+def test_any_distribution_fits_the_framework_s_checks(weights):
+    shares = [weight / math.fsum(weights) for weight in weights]
+    asked = asked_in("hello", {name: asdict(question) for name, question in QUESTIONS.items()})
+    teams = dict(zip(QUESTIONS["team"].criteria, shares, strict=True))
+    response = DecisionResponse(
+        {
+            "spam": YesNoAnswer(shares[0]),
+            "team": ChoiceAnswer(max(teams, key=teams.get), teams),
+            "anger": ScaleAnswer(math.fsum(n * share for n, share in enumerate(shares)), tuple(shares)),
+        }
+    )
+    for name, answer in answers_of(asked, response).items():
+        assert answer_fits(QUESTIONS[name], theirs_of(answer)), name
 
 
 @pytest.mark.parametrize("state", ["text", {"ticket": "text"}, ["a", "list"], 42], ids=str)
@@ -170,6 +195,19 @@ def test_a_fallback_model_goes_on_where_there_is_no_answer(shell, reply):
     second = ChattyModel(custom_output_args={"billing": True, "team": "support", "anger": 1})
     agent = Agent(FallbackModel(YesnoModel(scripted.model), second), output_type=Ticket)
     assert run(agent, "hello").output == Ticket(billing=True, team=Team.SUPPORT, anger=1)
+
+
+def test_an_empty_budget_ends_the_run_and_no_other_model_goes_on(shell):
+    spent = shell(FakeProvider(), budget=Budget(requests=0))
+    agent = Agent(FallbackModel(YesnoModel(spent.model), ChattyModel()), output_type=Ticket)
+    with pytest.raises(BudgetExceeded):
+        run(agent, "hello")
+
+
+@pytest.mark.parametrize("model", ["openai:gpt-5.4-mini", None])
+def test_a_name_is_no_model(model):
+    with pytest.raises(ConfigError, match=r"yesno\.DecisionModel"):
+        YesnoModel(model)
 
 
 def test_its_names_are_those_of_the_model():

@@ -14,7 +14,7 @@ from yesno.request import DecisionRequest
 from yesno.response import DecisionResponse
 from yesno.routers.base import is_async
 
-__all__ = ["Decider", "adecided", "aran", "decided", "missing", "ran"]
+__all__ = ["Decider", "adecided", "aran", "checked", "decided", "missing", "ran"]
 
 T = TypeVar("T")
 
@@ -29,6 +29,20 @@ def missing(name: str) -> ConfigError:
         f"yesno.integrations.{name} needs the package that holds {wanted.package!r}: "
         f"run `pip install 'yesno[{wanted.extra}]'`"
     )
+
+
+def checked(model: Any) -> Decider:  # noqa: ANN401 - the check is the point
+    """Return a model that answers requests.
+
+    Raises:
+        ConfigError: It is none, such as a name.
+    """
+    if not callable(getattr(model, "decide", None)):
+        raise ConfigError(
+            "`decision_model` must be a yesno.DecisionModel or a yesno.AsyncDecisionModel, "
+            f"not a {type(model).__name__}"
+        )
+    return cast("Decider", model)
 
 
 def decided(model: Decider, request: DecisionRequest) -> DecisionResponse:

@@ -24,12 +24,13 @@ Read in langchain-core 1.8.3 (2026-11).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from yesno.errors import DeadlineExceeded, ProviderError, QuestionError, Refused, UndecidedError, YesnoError
 from yesno.integrations._decisions import answers_of, asked_in
-from yesno.integrations._shared import Decider, adecided, decided, missing
+from yesno.integrations._shared import Decider, adecided, checked, decided, missing
 from yesno.messages import Message, messages_of
 from yesno.response import DecisionResponse
 from yesno.wire.decisions import Asked
@@ -44,8 +45,8 @@ except ImportError as error:
 
 __all__ = ["DecisionRefused", "DecisionUndecided", "YesnoDecisions"]
 
-_MEDIA = {"image", "audio", "video", "file"}
-_SOURCES = {"base64", "url", "file_id", "data", "source"}
+_MEDIA = {"image", "image_url", "audio", "video", "file"}
+_SOURCES = {"base64", "url", "image_url", "file_id", "data", "source"}
 _BY_STATUS = {
     401: exceptions.ModelAuthenticationError,
     403: exceptions.ModelPermissionDeniedError,
@@ -82,7 +83,7 @@ class YesnoDecisions(BaseDecisionModel):
     decision_model: Any = Field(exclude=True, repr=False)
 
     def __init__(self, decision_model: Decider, *, model: str | None = None, **fields: Any) -> None:
-        name = model or decision_model.model_name or decision_model.provider_name
+        name = model or checked(decision_model).model_name or decision_model.provider_name
         # the base's signature, which pydantic gives it, knows no field of a subclass
         super().__init__(decision_model=decision_model, model=name, **fields)  # type: ignore[call-arg]
 
@@ -91,18 +92,14 @@ class YesnoDecisions(BaseDecisionModel):
         return str(self.decision_model.provider_name)
 
     def _classify(self, state: State, questions: dict[str, Question]) -> ClassifierResponse:
-        asked = _asked(state, questions)
-        try:
+        with _in_their_terms():
+            asked = _asked(state, questions)
             return self._response(asked, decided(self.decision_model, asked.request))
-        except YesnoError as error:
-            raise _theirs(error) from error
 
     async def _aclassify(self, state: State, questions: dict[str, Question]) -> ClassifierResponse:
-        asked = _asked(state, questions)
-        try:
+        with _in_their_terms():
+            asked = _asked(state, questions)
             return self._response(asked, await adecided(self.decision_model, asked.request))
-        except YesnoError as error:
-            raise _theirs(error) from error
 
     def _response(self, asked: Asked, response: DecisionResponse) -> ClassifierResponse:
         used = response.usage
@@ -153,8 +150,19 @@ def _no_media(where: str, kind: str) -> QuestionError:
     return QuestionError(f"{where} holds media of type {kind!r}, and yesno asks about text; put it in words")
 
 
-def _theirs(error: YesnoError) -> Exception:
-    """Return the error in LangChain's terms; ours as it is where it has none."""
+@contextmanager
+def _in_their_terms() -> Iterator[None]:
+    try:
+        yield
+    except YesnoError as error:
+        theirs = _theirs(error)
+        if theirs is None:
+            raise
+        raise theirs from error
+
+
+def _theirs(error: YesnoError) -> Exception | None:
+    """Return the error in LangChain's terms; None where it has none, such as for a question that cannot be asked."""
     match error:
         case Refused():
             refused = DecisionRefused(str(error))
@@ -170,4 +178,4 @@ def _theirs(error: YesnoError) -> Exception:
         case ProviderError():
             return (exceptions.ModelConnectionError if error.retryable else exceptions.ModelError)(str(error))
         case _:
-            return error
+            return None

@@ -37,8 +37,9 @@ from dataclasses import asdict
 from typing import Any, ClassVar
 
 from yesno.errors import (
+    AsyncUnsupported,
+    BudgetExceeded,
     ConfigError,
-    NoAnswer,
     ProviderError,
     QuestionError,
     Refused,
@@ -48,7 +49,7 @@ from yesno.errors import (
 from yesno.filters import ToolFilter
 from yesno.flow import Runner
 from yesno.integrations._decisions import answers_of, asked_in
-from yesno.integrations._shared import Decider, adecided, aran, missing
+from yesno.integrations._shared import Decider, adecided, aran, checked, missing
 from yesno.messages import Attachment, Message, ToolCall
 from yesno.questions.choice import MAX_OPTIONS
 from yesno.questions.scale import MAX_LEVELS
@@ -75,7 +76,7 @@ class YesnoModel(decision.DecisionModel[None]):
     A refusal raises pydantic-ai's `ContentFilterError`. An undecided question raises `ModelAPIError`, as does a
     provider's failure (`ModelHTTPError` where there is a status), so that a `FallbackModel` goes on to the next
     model; a question that cannot be asked raises `UserError`, an unreadable reply `UnexpectedModelBehavior`. Images
-    are refused.
+    are refused. A `BudgetExceeded` goes through as it is.
     """
 
     max_choice_options: ClassVar[int | None] = MAX_OPTIONS
@@ -87,7 +88,7 @@ class YesnoModel(decision.DecisionModel[None]):
     }
 
     def __init__(self, decision_model: Decider, *, settings: ModelSettings | None = None) -> None:
-        self._decider = decision_model
+        self._decider = checked(decision_model)
         super().__init__(settings=settings)
 
     @property
@@ -118,6 +119,8 @@ class YesnoModel(decision.DecisionModel[None]):
             )
             response = await adecided(self._decider, asked.request)
             answers = {name: _answer(answer) for name, answer in answers_of(asked, response).items()}
+        except BudgetExceeded:
+            raise  # or a `FallbackModel` would spend on
         except YesnoError as error:
             raise _theirs(error, self.model_name) from error
         used = response.usage
@@ -155,7 +158,7 @@ def _theirs(error: YesnoError, model_name: str) -> Exception:
     match error:
         case Refused():
             return exceptions.ContentFilterError(f"Content filter triggered: {error}")
-        case QuestionError() | ConfigError():
+        case QuestionError() | ConfigError() | AsyncUnsupported():
             return exceptions.UserError(str(error))
         case UnreadableReply():
             return exceptions.UnexpectedModelBehavior(str(error))
@@ -163,7 +166,7 @@ def _theirs(error: YesnoError, model_name: str) -> Exception:
             return exceptions.ModelHTTPError(
                 status, model_name, hint=str(error), retry_after=error.retry_after
             )
-        case NoAnswer() | _:
+        case _:
             return exceptions.ModelAPIError(model_name, str(error))
 
 
@@ -187,9 +190,9 @@ def prepare_tools(
 
 
 def messages_of_run(ctx: RunContext[Any]) -> list[Message]:
-    """Return the conversation of an agent's run; thinking, and what pydantic-ai notes for itself, is left out.
+    """Return the conversation of an agent's run, without thinking and what pydantic-ai notes for itself.
 
-    An image, a sound or a file is its `Attachment`. A prompt that is not among the messages yet comes last.
+    The agent's `instructions` are no message. An image, a sound or a file is its `Attachment`. A prompt that is not among the messages yet comes last.
     """
     found: list[Message] = []
     for message in ctx.messages:
