@@ -31,6 +31,7 @@ from yesno.errors import (
     QuestionError,
     Refused,
     UndecidedError,
+    UnreadableReply,
 )
 from yesno.integrations.langchain import DecisionRefused, DecisionUndecided, YesnoDecisions
 
@@ -155,15 +156,17 @@ def test_an_undecided_question_raises_and_is_no_number(call):
         (ProviderRejected("no key", provider="fake", status=401), ModelAuthenticationError),
         (ProviderUnavailable("slow", provider="fake", status=429, retryable=False), ModelRateLimitError),
         (ProviderRejected("no", provider="fake", status=422), ModelInvalidRequestError),
-        (ProviderUnavailable("down", provider="fake", status=503, retry_after=500), ModelAPIError),
+        (ProviderUnavailable("down", provider="fake", status=503, retryable=False), ModelAPIError),
+        (UnreadableReply("nonsense", provider="fake", status=200, retryable=False), ModelError),
         (ProviderUnavailable("gone", provider="fake", retry_after=500), ModelConnectionError),
         (DeadlineExceeded("late"), ModelTimeoutError),
     ],
-    ids=["401", "429", "422", "503", "connection", "deadline"],
+    ids=["401", "429", "422", "503", "unreadable", "connection", "deadline"],
 )
 def test_a_failing_provider_is_the_framework_s_error(call, failure, theirs):
     with pytest.raises(theirs) as caught:
         call(BILLING, default=failure)
+    assert type(caught.value) is theirs
     assert caught.value.__cause__ is not None
 
 

@@ -172,8 +172,8 @@ def _theirs(error: YesnoError) -> Exception | None:
             return DecisionUndecided(str(error), outcome=error.outcome)
         case DeadlineExceeded():
             return exceptions.ModelTimeoutError(str(error))
-        case ProviderError(status=int(status)):
-            other = exceptions.ModelAPIError if error.retryable else exceptions.ModelInvalidRequestError
+        case ProviderError(status=int(status)) if status >= 400:
+            other = exceptions.ModelAPIError if status >= 500 else exceptions.ModelInvalidRequestError
             return _BY_STATUS.get(status, other)(str(error))
         case ProviderError():
             return (exceptions.ModelConnectionError if error.retryable else exceptions.ModelError)(str(error))

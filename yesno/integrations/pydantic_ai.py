@@ -162,7 +162,7 @@ def _theirs(error: YesnoError, model_name: str) -> Exception:
             return exceptions.UserError(str(error))
         case UnreadableReply():
             return exceptions.UnexpectedModelBehavior(str(error))
-        case ProviderError(status=int(status)):
+        case ProviderError(status=int(status)) if status >= 400:
             return exceptions.ModelHTTPError(
                 status, model_name, hint=str(error), retry_after=error.retry_after
             )
