@@ -174,6 +174,20 @@ def test_the_tools_given_are_left_as_they_are(shell):
     assert tools[0] is not forecast
 
 
+def test_another_input_of_the_same_run_is_asked_about_again(shell):
+    scripted = Scripted(shell, default=0.9)
+    (tool,) = filtered_tools([forecast], model=scripted.model)
+    context = RunContextWrapper(None)
+
+    async def main():
+        for text in ("one", "one", "two"):
+            context.turn_input = [{"role": "user", "content": text}]
+            await tool.is_enabled(context, None)
+
+    asyncio.run(main())
+    assert [request.input for request in scripted.requests] == ["one", "two"]
+
+
 def test_runs_at_the_same_time_do_not_mix(shell):
     scripted = Scripted(shell, default=0.9)
     (tool,) = filtered_tools([forecast], model=scripted.model)

@@ -87,7 +87,7 @@ async def _in_thread(work: Any) -> Any:  # noqa: ANN401 - any function and its r
 def _blocking(model: Any) -> Any:  # noqa: ANN401 - the check is the point
     if callable(getattr(model, "run", None)) and is_async(model):
         raise ConfigError(
-            f"a call that blocks needs a DecisionModel, not a {type(model).__name__}; "
+            f"a call that blocks needs a DecisionModel; {type(model).__name__} is awaited; "
             "pass one, or use the framework's asynchronous call"
         )
     return model
