@@ -3,6 +3,8 @@ import os
 import pytest
 from hypothesis import settings
 
+from tests.shells import SHELLS
+
 settings.register_profile("ci", derandomize=True, max_examples=50, deadline=None)
 settings.register_profile("dev", max_examples=200, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
@@ -16,3 +18,9 @@ def _clean_environment(monkeypatch):
     for name in list(os.environ):
         if name.startswith(BEGINNINGS) or name.upper().endswith(ENDINGS):
             monkeypatch.delenv(name)
+
+
+@pytest.fixture(params=SHELLS, ids=lambda shell: shell.name)
+def shell(request):
+    """One of the two shells, so that a test runs through both."""
+    return request.param

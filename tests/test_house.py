@@ -13,8 +13,11 @@ from pathlib import Path
 import pytest
 
 import yesno
+import yesno.filters
+from tests.filters.contract import FilterContract
 from tests.providers.contract import ProviderContract
 from yesno import errors
+from yesno.filters import FILTERS
 from yesno.providers import PROVIDERS
 from yesno.settings import VARIABLES
 
@@ -147,13 +150,28 @@ def test_registry_files_and_contract_tests_agree():
     contract = (ROOT / ".importlinter").read_text(encoding="utf-8").partition(":providers]")[2]
     apart = re.findall(r"^    (yesno\.providers\.\w+)$", contract.partition("[")[0], re.MULTILINE)
     assert apart == sorted({target.partition(":")[0] for target in PROVIDERS.values()})
+    assert covered(ProviderContract, "provider") == set(PROVIDERS)
+
+
+def covered(contract, attribute):
+    """Return what the classes that inherit a contract say they test."""
     tested = set()
-    waiting = [ProviderContract]
+    waiting = [contract]
     while waiting:
         kind = waiting.pop()
         waiting += kind.__subclasses__()
-        tested.add(getattr(kind, "provider", None))
-    assert tested - {None} == set(PROVIDERS)
+        tested.add(getattr(kind, attribute, None))
+    return tested - {None}
+
+
+def test_filters_files_and_contract_tests_agree():
+    files = {path.stem for path in (ROOT / "yesno" / "filters").glob("*.py") if not path.stem.startswith("_")}
+    assert {kind.__module__ for kind in FILTERS} == {f"yesno.filters.{stem}" for stem in files}
+    for path in (ROOT / "tests" / "filters").glob("test_*.py"):
+        import_module(f"tests.filters.{path.stem}")
+    assert covered(FilterContract, "filter") == set(FILTERS)
+    for kind in FILTERS:
+        assert getattr(yesno.filters, kind.__name__) is kind
 
 
 def test_files_and_functions_stay_short():

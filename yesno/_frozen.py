@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, TypeVar, cast
 
 __all__ = ["FrozenDict", "FrozenList"]
 
 K = TypeVar("K")
 V = TypeVar("V")
+T = TypeVar("T")
 
 
 class FrozenDict(Mapping[K, V]):
     """A read-only, ordered, hashable mapping."""
 
-    __slots__ = ("_data",)
+    __slots__ = ("_data", "_made")
 
     def __init__(self, items: Mapping[K, V] | Iterable[tuple[K, V]] = ()) -> None:
         self._data: dict[K, V] = dict(items)
+        self._made: Any = None
+
+    def once(self, make: Callable[[FrozenDict[K, V]], T]) -> T:
+        """Return what a function makes of this mapping; for the last function asked for, it is called once."""
+        made = self._made
+        if made is None or made[0] is not make:
+            made = self._made = (make, make(self))
+        return cast("T", made[1])
 
     def __getitem__(self, key: K) -> V:
         return self._data[key]

@@ -9,6 +9,11 @@ YesnoError
 ├── NoAnswer                 the question was asked, and there is no answer to give
 │   ├── Refused              the provider declined it
 │   └── UndecidedError       the reply does not carry enough evidence
+├── ToolError                something about a tool
+│   ├── ToolDefinitionError  it has no name, or is described in a way that cannot be read
+│   │   └── DuplicateToolError   two tools have one name
+│   ├── InvalidArgumentsError    it was called with arguments that it cannot take
+│   └── ToolFailed           it could not do what it was called for
 ├── DeadlineExceeded         the decision took longer than `timeout_s`
 ├── BudgetExceeded           a request was not sent because it could exceed a `Budget`
 └── ProviderError            the other side failed, or said nonsense
@@ -30,6 +35,8 @@ __all__ = [
     "BudgetExceeded",
     "ConfigError",
     "DeadlineExceeded",
+    "DuplicateToolError",
+    "InvalidArgumentsError",
     "InvalidResponse",
     "ModelFileError",
     "NoAnswer",
@@ -40,6 +47,9 @@ __all__ = [
     "ProviderUnavailable",
     "QuestionError",
     "Refused",
+    "ToolDefinitionError",
+    "ToolError",
+    "ToolFailed",
     "UndecidedError",
     "UnreadableReply",
     "YesnoError",
@@ -95,6 +105,26 @@ class Refused(NoAnswer):
 
 class UndecidedError(NoAnswer):
     """The reply does not carry enough evidence for an answer."""
+
+
+class ToolError(YesnoError):
+    """Something about a tool."""
+
+
+class ToolDefinitionError(ToolError, ValueError):
+    """A tool has no name, or is described in a way that cannot be read."""
+
+
+class DuplicateToolError(ToolDefinitionError):
+    """Two tools have one name."""
+
+
+class InvalidArgumentsError(ToolError, ValueError):
+    """A tool was called with arguments that it cannot take."""
+
+
+class ToolFailed(ToolError):
+    """A tool could not do what it was called for; the message is for the model that called it."""
 
 
 class DeadlineExceeded(YesnoError, TimeoutError):

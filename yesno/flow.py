@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any, Protocol, TypeAlias, TypeVar, cast
 
+from yesno.errors import ConfigError
 from yesno.messages import InputLike, freeze_input
 from yesno.questions import Answer, Outcome, Question
 from yesno.response import unwrapped
 
-__all__ = ["Ask", "Flow", "arun", "ask", "ask_all", "gather", "outcome_of", "run"]
+__all__ = ["Ask", "Flow", "Runner", "arun", "ask", "ask_all", "gather", "outcome_of", "run", "run_with"]
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -36,6 +37,28 @@ class Ask:
 
 
 Flow: TypeAlias = Generator[Sequence[Ask], Sequence[Outcome], T]
+
+
+class Runner(Protocol):
+    """What runs a flow: a `DecisionModel`, which returns its result, or an `AsyncDecisionModel`, awaited."""
+
+    def run(self, flow: Flow[Any]) -> Any:  # noqa: ANN401 - the flow's result, or an awaitable of it
+        """Run a flow to its end."""
+
+
+def run_with(model: Runner | None, flow: Flow[T]) -> Any:  # noqa: ANN401 - as `Runner.run`
+    """Run a flow with the model that its maker was given; the result is awaited with an asynchronous one.
+
+    Raises:
+        ConfigError: There is no model, or it runs no flows.
+    """
+    if not callable(getattr(model, "run", None)):
+        flow.close()
+        kind = "there is no model" if model is None else f"`model` is a {type(model).__name__}"
+        raise ConfigError(
+            f"{kind}; pass model=DecisionModel(...), or run the flow yourself with model.run(...)"
+        )
+    return cast("Runner", model).run(flow)
 
 
 def ask(question: Question[A], input: InputLike) -> Flow[A]:

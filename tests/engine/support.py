@@ -1,58 +1,28 @@
-"""Two shells, one way to call them; servers and listeners to call them with."""
+"""Servers to call the two shells with."""
 
-import asyncio
 import json
 
 import httpx2
-import pytest
 
-from yesno import AsyncDecisionModel, DecisionModel, Listener, RetryPolicy
+from tests.shells import SHELLS, Async, Recorder, Sync, both
+from yesno import RetryPolicy
 from yesno.providers.base import Provider
 from yesno.providers.fake import chat_reply
 from yesno.providers.openai_compatible import OpenAICompatible
 from yesno.providers.profiles import Profile
 
-
-class Sync:
-    """A `DecisionModel`."""
-
-    name = "sync"
-    kind = DecisionModel
-
-    def __init__(self, provider, **settings):
-        self.model = self.kind(provider, **settings)
-
-    def decide(self, *args, **kwargs):
-        return self.model.decide(*args, **kwargs)
-
-    def run(self, flow):
-        return self.model.run(flow)
-
-    def map(self, *args, **kwargs):
-        return list(self.model.map(*args, **kwargs))
-
-
-class Async(Sync):
-    """An `AsyncDecisionModel`, in an event loop of its own per call."""
-
-    name = "async"
-    kind = AsyncDecisionModel
-
-    def decide(self, *args, **kwargs):
-        return asyncio.run(self.model.decide(*args, **kwargs))
-
-    def run(self, flow):
-        return asyncio.run(self.model.run(flow))
-
-    def map(self, *args, **kwargs):
-        async def collect():
-            return [outcome async for outcome in self.model.map(*args, **kwargs)]
-
-        return asyncio.run(collect())
-
-
-SHELLS = [Sync, Async]
-both = pytest.mark.parametrize("shell", SHELLS, ids=lambda shell: shell.name)
+__all__ = [
+    "SHELLS",
+    "Async",
+    "Native",
+    "Recorder",
+    "Server",
+    "Sync",
+    "both",
+    "compatible",
+    "patient",
+    "refused",
+]
 
 
 class Native(Provider):
@@ -62,29 +32,6 @@ class Native(Provider):
 
     def build(self, task):
         return {}
-
-
-class Recorder(Listener):
-    """Keeps the names of the events it hears, and what came with them."""
-
-    def __init__(self):
-        self.names = []
-        self.calls = []
-        self.heard = []
-
-    def on_request(self, call):
-        self._note("request", call, None)
-
-    def on_response(self, call, response):
-        self._note("response", call, response)
-
-    def on_error(self, call, error):
-        self._note("error", call, error)
-
-    def _note(self, name, call, what):
-        self.names.append(name)
-        self.calls.append(call)
-        self.heard.append(what)
 
 
 def compatible(handler, **options):

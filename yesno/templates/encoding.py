@@ -13,8 +13,9 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from yesno._frozen import FrozenDict, FrozenList
+from yesno._frozen import FrozenDict
 from yesno.messages import Input, Message
+from yesno.messages.plain import thawed
 
 __all__ = ["Encoded", "encode_line", "encode_name", "encode_text", "render_input"]
 
@@ -84,17 +85,15 @@ def render_input(value: Input) -> str:
     """
     if isinstance(value, str):
         return encode_text(value)
+    if isinstance(value, FrozenDict):
+        return value.once(_mapping_text)  # hundreds of questions may be about one conversation
     if isinstance(value, Mapping):
-        return encode_text(json.dumps(_thawed(value), ensure_ascii=False))
+        return _mapping_text(value)
     return "\n".join(_message(message) for message in value)
 
 
-def _thawed(value: Any) -> Any:  # noqa: ANN401 - plain JSON values
-    if isinstance(value, FrozenDict):
-        return {key: _thawed(item) for key, item in value.items()}
-    if isinstance(value, FrozenList):
-        return [_thawed(item) for item in value]
-    return value
+def _mapping_text(value: Mapping[str, Any]) -> str:
+    return encode_text(json.dumps(thawed(value), ensure_ascii=False))
 
 
 def _message(message: Message) -> str:

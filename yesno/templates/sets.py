@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from jinja2 import Template
     from jinja2.sandbox import SandboxedEnvironment
 
-__all__ = ["PROMPTS", "FileTemplate", "TemplateSet", "layer_template"]
+__all__ = ["PROMPTS", "FileTemplate", "TemplateSet", "environment", "layer_template"]
 
 REQUIRED = ("system", "user")
 """Blocks of every template; `prefill` and `json` may be added."""
@@ -57,7 +57,9 @@ class FileTemplate:
         if root is None:
             raise ConfigError(f"template {self.name!r} has no block {block!r}; add it")
         try:
-            return "".join(root(self.jinja.new_context(dict(variables)))).strip()
+            # shared: a plain dict of all names, built in a tenth of the time
+            context = self.jinja.new_context({**self.jinja.environment.globals, **variables}, shared=True)
+            return "".join(root(context)).strip()
         except (
             jinja2.TemplateError,
             ArithmeticError,
@@ -104,6 +106,7 @@ def _template(templates: TemplateSet, kind: str) -> FileTemplate:
     return _load(templates.folder / f"{kind}.j2", f"{templates.name}/{kind}", REQUIRED)
 
 
+@cache
 def layer_template(name: str) -> FileTemplate:
     """Return a question template of a layer (`tool`, `route`, `retriever`, `passage`, `agent`)."""
     return _load(PROMPTS / "layers" / f"{name}.j2", f"layers/{name}", ("question",))
@@ -121,7 +124,7 @@ def _load(path: Path, name: str, blocks: tuple[str, ...]) -> FileTemplate:
     import jinja2
 
     try:
-        template = _environment().from_string(body)
+        template = environment().from_string(body)
     except jinja2.TemplateSyntaxError as error:
         raise ConfigError(f"template {name!r}, line {error.lineno}: {error.message}") from error
     lacking = [block for block in blocks if block not in template.blocks]
@@ -131,7 +134,8 @@ def _load(path: Path, name: str, blocks: tuple[str, ...]) -> FileTemplate:
 
 
 @cache
-def _environment() -> SandboxedEnvironment:
+def environment() -> SandboxedEnvironment:
+    """Return where templates are made: sandboxed, and strict about variables without a value."""
     from jinja2 import StrictUndefined
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from yesno.errors import QuestionError
 from yesno.messages import Input, Message, freeze_input
+from yesno.messages.plain import thawed
 from yesno.questions import Choice, ChoiceAnswer, Scale, ScaleAnswer, YesNo, YesNoAnswer
 from yesno.questions.choice import folded
 from yesno.request import DecisionRequest
@@ -125,13 +126,7 @@ def plain(value: Input) -> Any:  # noqa: ANN401 - plain JSON values
     """Return an input as the JSON value it is: a text, an object, or a list of messages."""
     if isinstance(value, tuple) and value and isinstance(value[0], Message):
         return [_plain_message(message) for message in value]
-    return _thawed(value)
-
-
-def _thawed(value: Any) -> Any:  # noqa: ANN401 - plain JSON values
-    if isinstance(value, Mapping):
-        return {key: _thawed(item) for key, item in value.items()}
-    return [_thawed(item) for item in value] if isinstance(value, list | tuple) else value
+    return thawed(value)
 
 
 def _plain_message(message: Message) -> dict[str, Any]:

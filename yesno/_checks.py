@@ -1,0 +1,31 @@
+"""Settings that are counts or shares, refused by name."""
+
+from __future__ import annotations
+
+import math
+
+from yesno.errors import ConfigError
+
+__all__ = ["checked_count", "checked_share"]
+
+
+def checked_count(name: str, value: int) -> int:
+    """Return a whole number of at least 1.
+
+    Raises:
+        ConfigError: It is none.
+    """
+    if type(value) is not int or value < 1:
+        raise ConfigError(f"`{name}` must be a whole number of at least 1, not {value!r}")
+    return value
+
+
+def checked_share(name: str, value: float) -> float:
+    """Return a number from 0 to 1.
+
+    Raises:
+        ConfigError: It is none.
+    """
+    if type(value) not in (int, float) or math.isnan(value) or not 0 <= value <= 1:
+        raise ConfigError(f"`{name}` must be a number from 0 to 1, not {value!r}")
+    return value

@@ -1,0 +1,127 @@
+"""Tools that are plain functions: what signature and docstring say."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
+from typing import Annotated, Any, Literal, NotRequired, TypeAlias, get_type_hints
+
+from yesno.errors import ToolDefinitionError
+from yesno.tools.tool import Schema, Tool
+
+__all__ = ["function_parameters", "tool_of_function"]
+
+Extra: TypeAlias = Literal["allow", "forbid"]
+
+
+def tool_of_function(function: Callable[..., Any]) -> Tool:
+    """Return the description of a function: its name, its docstring without sections, its signature.
+
+    The schema is made when `parameters` is first read: from the annotations, with the descriptions that a
+    docstring in Google's, NumPy's or Sphinx's style has for the arguments; a parameter with a default is optional.
+    `always_visible = True` may be set on the function.
+    """
+    plain = function
+    while isinstance(plain, partial):
+        plain = plain.func
+    name = getattr(plain, "__name__", None)
+    if not isinstance(name, str) or name == "<lambda>":
+        raise ToolDefinitionError(
+            f"a {type(function).__name__} without a name is no tool; wrap it in a `Tool`"
+        )
+    description, _ = _documented(inspect.getdoc(plain) or "")
+    return Tool(
+        name,
+        description,
+        parameters=partial(function_parameters, function),
+        always_visible=getattr(plain, "always_visible", False),
+        original=function,
+    )
+
+
+def function_parameters(function: Callable[..., Any]) -> Schema:
+    """Return the JSON Schema of a function's arguments, from its annotations and its docstring.
+
+    Raises:
+        ToolDefinitionError: It takes `*args`, an annotation cannot be resolved, or a type has no schema.
+    """
+    import pydantic
+    from typing_extensions import TypedDict  # pydantic takes no other before Python 3.12
+
+    plain = function.func if isinstance(function, partial) else function
+    name = getattr(plain, "__name__", type(function).__name__)
+    fields, extra = _fields(function, plain, name)
+    # a TypedDict may have any names, while a model keeps some of them for itself
+    make: Any = TypedDict
+    shape = make(name, fields)
+    shape.__pydantic_config__ = pydantic.ConfigDict(extra=extra)
+    try:
+        schema = pydantic.TypeAdapter(shape).json_schema()
+    except (pydantic.errors.PydanticUserError, NameError) as error:
+        raise ToolDefinitionError(
+            f"tool {name!r}: no JSON Schema can be made of its annotations ({type(error).__name__}); "
+            "annotate it with plain types, or give a `Tool` with `parameters`"
+        ) from error
+    schema.pop("title", None)
+    schema.pop("description", None)
+    return {"type": "object", "properties": {}, **schema}
+
+
+def _fields(
+    function: Callable[..., Any], plain: Callable[..., Any], name: str
+) -> tuple[dict[str, Any], Extra]:
+    import pydantic
+
+    try:
+        parameters = inspect.signature(function).parameters
+        hints = get_type_hints(plain, include_extras=True)
+    except (NameError, TypeError, ValueError) as error:
+        raise ToolDefinitionError(
+            f"tool {name!r}: its signature cannot be read ({type(error).__name__}); give a `Tool` with `parameters`"
+        ) from error
+    _, described = _documented(inspect.getdoc(plain) or "")
+    fields: dict[str, Any] = {}
+    extra: Extra = "forbid"
+    for parameter in parameters.values():
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            raise ToolDefinitionError(
+                f"tool {name!r} takes *{parameter.name}, which no model can give; name its values"
+            )
+        if parameter.kind is parameter.VAR_KEYWORD:
+            extra = "allow"
+            continue
+        kind = hints.get(parameter.name, Any)
+        if parameter.name in described:
+            kind = Annotated[kind, pydantic.Field(description=described[parameter.name])]
+        if parameter.default is not parameter.empty:
+            default = _default(parameter.default)
+            kind = NotRequired[
+                Annotated[kind, pydantic.Field(json_schema_extra=default)] if default else kind
+            ]
+        fields[parameter.name] = kind
+    return fields, extra
+
+
+def _default(value: Any) -> dict[str, Any]:  # noqa: ANN401 - any default
+    try:
+        return {"default": json.loads(json.dumps(value))}
+    except (TypeError, ValueError, RecursionError):
+        return {}  # a default that JSON cannot show is still one
+
+
+@lru_cache(maxsize=4096)  # the same tools come with every message
+def _documented(doc: str) -> tuple[str, Mapping[str, str]]:
+    """Return what a docstring says of the function and of each argument."""
+    if not doc:
+        return "", {}
+    from docstring_parser import ParseError, parse
+
+    try:
+        found = parse(doc)
+    except ParseError:
+        return doc, {}
+    parts = [text for text in (found.short_description, found.long_description) if text]
+    told = {param.arg_name: param.description for param in found.params if param.description}
+    return ("\n\n".join(parts) or (doc if not found.meta else "")), told
