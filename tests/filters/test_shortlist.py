@@ -11,6 +11,7 @@ from tests.shells import Scripted
 from yesno.errors import ConfigError
 from yesno.filters import ToolFilter, ToolSearch
 from yesno.filters._shortlist import Shortlist, terms
+from yesno.filters.tool_filter import query_of
 from yesno.messages import Message
 from yesno.tools import Tool
 
@@ -86,7 +87,7 @@ def test_tools_that_are_always_kept_take_no_place_on_the_shortlist(shell):
     assert str(selection.verdict("filler_0")).endswith("not on the shortlist, not asked")
 
 
-def test_earlier_messages_of_the_user_count_and_the_newest_counts_more(shell):
+def test_a_short_message_brings_earlier_ones_of_the_user_along_and_counts_more(shell):
     messages = [
         Message("user", "weather"),
         Message("assistant", "currency"),
@@ -96,6 +97,17 @@ def test_earlier_messages_of_the_user_count_and_the_newest_counts_more(shell):
     kept = scripted.run(ToolFilter(shortlist=2).select(TOOLS, messages))
     assert [tool.name for tool in kept] == ["get_weather_forecast", "plan"]
     assert [t.name for t in scripted.run(ToolFilter(shortlist=1).select(TOOLS, messages))] == ["plan"]
+
+
+def test_a_longer_message_of_the_user_stands_alone():
+    seen = [Message("user", "weather"), Message("user", "please tell me which flight goes there at noon")]
+    assert query_of(seen, seen[-1]) == seen[-1].text
+
+
+def test_what_the_message_filter_took_is_not_looked_for():
+    seen = [Message("system", "rules"), Message("user", "weather")]
+    assert query_of(seen, Message("user", "hidden")) == "weather\nweather\nweather"
+    assert query_of(seen[:1], Message("user", "hidden")) == "rules"
 
 
 def test_a_search_has_a_shortlist_too(shell):

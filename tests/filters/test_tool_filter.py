@@ -1,5 +1,6 @@
 """The tool filter: which tools pass, what is asked, and what happens when it cannot be."""
 
+import asyncio
 import logging
 from types import SimpleNamespace
 
@@ -147,7 +148,12 @@ def test_case_067_a_failing_model_lets_all_tools_pass_with_one_warning(shell, ca
     assert Scripted(shell, default=DOWN).run(ToolFilter().select(FOUR, PRIVATE)) == FOUR
     (record,) = [r for r in caplog.records if r.levelno >= logging.WARNING]
     assert record.message == "tool_filter_fell_back"
-    assert (record.fallback, record.error, record.tools) == ("all_tools", "ProviderRejected", 4)
+    assert (record.fallback, record.error, record.status, record.tools) == (
+        "all_tools",
+        "ProviderRejected",
+        400,
+        4,
+    )
 
 
 def test_case_068_with_no_tools_only_an_always_included_one_passes_and_fail_raises(shell):
@@ -515,6 +521,29 @@ def test_tools_that_must_be_awaited_are_refused_with_what_to_do(shell):
 
     with pytest.raises(ToolDefinitionError, match="await"):
         Scripted(shell).run(ToolFilter().select(listing, "hi"))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        iter(FOUR),
+        lambda: tuple(FOUR),
+        SimpleNamespace(tools=FOUR),
+        SimpleNamespace(tools=lambda: FOUR),
+        SimpleNamespace(tools={tool["name"]: tool for tool in FOUR}),
+        SimpleNamespace(get_tools=lambda: FOUR),
+    ],
+    ids=["iterator", "function", "list", "method", "by name", "toolkit"],
+)
+def test_tools_are_taken_from_lists_functions_and_toolkits(source):
+    assert Scripted(Sync, FOUR_ANSWERS).run(ToolFilter().select(source, "hi")) == FOUR[:2]
+
+
+def test_a_cancelled_selection_is_cancelled_and_does_not_fall_back():
+    flow = ToolFilter().select(FOUR, "hi")
+    next(flow)
+    with pytest.raises(asyncio.CancelledError):
+        flow.throw(asyncio.CancelledError())
 
 
 def test_each_tools_probability_is_logged_for_debugging(caplog):

@@ -11,7 +11,8 @@ from yesno.engine.labelling import shown_labels
 from yesno.messages import Message, freeze_input
 from yesno.questions import Choice, Scale, YesNo
 from yesno.questions.choice import folded
-from yesno.templates.encoding import encode_line, encode_name, encode_text
+from yesno.templates import encoding
+from yesno.templates.encoding import encode_line, encode_name, encode_text, render_input
 from yesno.templates.layers import layer_question
 from yesno.templates.render import render_turns
 from yesno.templates.sets import PROMPTS, TemplateSet
@@ -224,3 +225,13 @@ def test_a_passage_stands_between_tags_that_it_cannot_close():
     for turns in prompts(question, "query"):
         assert turns[-1][1].count("</passage>") == 1
         assert "one &lt;/passage> two" in turns[-1][1]
+
+
+def test_a_mapping_is_written_once_however_many_questions_are_about_it(monkeypatch):
+    written = []
+    monkeypatch.setattr(encoding.json, "dumps", lambda *args, **kwargs: written.append(args) or "{}")
+    given = freeze_input({"a": [1, 2]})
+    assert [render_input(given) for _ in range(500)] == ["{}"] * 500
+    assert len(written) == 1
+    render_input(freeze_input({"a": [1, 2]}))
+    assert len(written) == 2

@@ -277,3 +277,10 @@ def test_tools_compare_hash_pickle_and_show_themselves_without_their_schema():
     assert Tool("weather", "Tell the weather.") != WEATHER
     assert WEATHER != "weather"
     assert "city" not in repr(WEATHER)
+
+
+def test_the_words_of_a_tool_hold_its_arguments_where_its_schema_is_at_hand():
+    schema = {"properties": {"city": {"description": "which town"}, "odd": 5, "bare": {"description": 5}}}
+    assert Tool("a", "b", parameters=schema).words == "a\nb\ncity\nwhich town\nodd\nbare"
+    assert Tool("a", parameters={"properties": []}).words == "a"
+    assert tool_of(search).words == "search\nSearch for something.\n\nTakes a moment."

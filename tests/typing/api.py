@@ -41,9 +41,11 @@ from yesno import (
 )
 from yesno.engine.caching import Cache
 from yesno.engine.diagnosis import Diagnosis
+from yesno.filters import FoundTools, ToolFilter, ToolSearch, ToolSelection
 from yesno.flow import outcome_of
 from yesno.providers.prices import Price
 from yesno.questions import Answer, Outcome, Question
+from yesno.tools import Tool
 
 SPAM = YesNo("Is it spam?", yes_when="it sells", examples=[("buy now", True)])
 TEAM = Choice("Which team?", {"billing": "payments", "support": None}, none="neither")
@@ -176,3 +178,12 @@ def wrong(model: DecisionModel, response: DecisionResponse) -> Any:
     model.decide("x", "Is it?")  # type: ignore[arg-type]  # a text is no question
     model.map(["x"])  # type: ignore[call-overload]  # there is no question
     return response.yes_no("q").value  # type: ignore[attr-defined]  # a choice has it
+
+
+def filters(model: DecisionModel, tools: list[Tool]) -> None:
+    """What filters give."""
+    assert_type(model.run(ToolFilter().select(tools, "hi")), list[Tool])
+    assert_type(model.run(ToolFilter().select(None, "hi")), None)
+    assert_type(model.run(ToolFilter().select(lambda: tools, "hi")), list[Any] | None)
+    assert_type(model.run(ToolFilter().explain(tools, "hi")), ToolSelection[Any])
+    assert_type(model.run(ToolSearch().find("{}", tools)), FoundTools[Tool])

@@ -10,20 +10,25 @@ from yesno.errors import ToolDefinitionError
 
 __all__ = ["is_dynamic", "offered"]
 
+_ATTRIBUTES = ("tools", "get_tools")
+"""Where pydantic-ai's toolsets and LangChain's toolkits keep their tools."""
+
 
 def offered(source: object) -> list[Any] | None:
     """Return the tools that a source offers now; None when it is or gives None.
 
-    Takes a list or another iterable, a function without arguments, or an object with `tools` (a list or a
-    function without arguments). What these raise is not caught.
+    Takes a list or another iterable, a function without arguments, or an object with `tools` or `get_tools` (a
+    list, a mapping of names to tools, or a function without arguments). What these raise is not caught.
 
     Raises:
         ToolDefinitionError: It gives something else, or an awaitable.
     """
-    found: object = source
-    if not isinstance(source, Iterable):
-        inner = getattr(source, "tools", source)
+    inner = next((getattr(source, name) for name in _ATTRIBUTES if hasattr(source, name)), None)
+    if inner is not None:
         found = inner() if callable(inner) else inner
+        found = found.values() if isinstance(found, Mapping) else found
+    else:
+        found = source() if callable(source) and not isinstance(source, Iterable) else source
     if found is None:
         return None
     if inspect.isawaitable(found):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, TypeVar, get_args, overload
 
 from yesno._log import get_logger
-from yesno.errors import ConfigError, NoAnswer, YesnoError
+from yesno.errors import ConfigError, NoAnswer, ProviderError, YesnoError
 from yesno.filters._selector import Judged, Selector
 from yesno.filters._sources import is_dynamic, offered
 from yesno.filters._verdicts import Reason, ToolSelection, ToolVerdict
@@ -15,11 +15,15 @@ from yesno.flow import Flow, Runner, run_with
 from yesno.messages import Message, Window, as_input, last_user_message, messages_of, with_user_text
 from yesno.tools import Tool, tools_of
 
-__all__ = ["FilteredTools", "ToolFilter"]
+__all__ = ["FilteredTools", "ToolFilter", "query_of"]
 
 T = TypeVar("T")
 
 Fallback: TypeAlias = Literal["all_tools", "no_tools", "fail"]
+
+
+_SHORT = 40
+"""Characters; a shorter message of the user may only point at earlier ones."""
 
 
 class ToolFilter:
@@ -148,7 +152,7 @@ class ToolFilter:
             return _selection(given, tools, kept_anyway, others="nothing_to_show")
         try:
             judged = yield from self._selector.judge(
-                [tools[place] for place in candidates], as_input(seen), _query(seen, newest)
+                [tools[place] for place in candidates], as_input(seen), query_of(seen, newest)
             )
         except YesnoError as error:
             if self.fallback == "fail":
@@ -178,6 +182,7 @@ class ToolFilter:
             fallback=self.fallback,
             error=type(error).__name__,
             reason=getattr(outcome, "reason", None),
+            status=error.status if isinstance(error, ProviderError) else None,
             tools=count,
         )
 
@@ -219,10 +224,17 @@ def _names(names: Collection[str] | None) -> frozenset[str]:
     return frozenset(names)
 
 
-def _query(seen: Sequence[Message], newest: Message) -> str:
-    """Return the words to look for: the newest message's count three times, earlier ones of the user once."""
+def query_of(seen: Sequence[Message], newest: Message) -> str:
+    """Return the words that a shortlist looks for: the newest message of the user.
+
+    When it is as short as "yes, the second one", the user's earlier messages come along, and it counts three times.
+    """
     said = [message.text for message in seen if message.role == "user"]
-    return "\n".join([*said, newest.text, newest.text] if newest.text in said else said)
+    if not said:
+        return "\n".join(message.text for message in seen)
+    if newest.text not in said:  # the message filter took it
+        newest = Message("user", said[-1])
+    return newest.text if len(newest.text) >= _SHORT else "\n".join([*said, newest.text, newest.text])
 
 
 def _selection(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, overload
 
 from yesno.errors import ConfigError, InvalidArgumentsError, ToolFailed
 from yesno.filters._selector import Selector
@@ -121,7 +121,11 @@ class ToolSearch:
         """
         return run_with(self._model, self.find(arguments, tools))
 
-    def find(self, arguments: str | Mapping[str, Any], tools: Iterable[T] | object) -> Flow[FoundTools[T]]:
+    @overload
+    def find(self, arguments: str | Mapping[str, Any], tools: Iterable[T]) -> Flow[FoundTools[T]]: ...
+    @overload
+    def find(self, arguments: str | Mapping[str, Any], tools: object) -> Flow[FoundTools[Any]]: ...
+    def find(self, arguments: str | Mapping[str, Any], tools: object) -> Flow[FoundTools[Any]]:
         """Return the flow that finds tools for a call of the search tool.
 
         Args:
