@@ -10,14 +10,26 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol, TypeAlias, TypeVar, cast
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar, cast
 
 from yesno.errors import ConfigError
 from yesno.messages import InputLike, freeze_input
 from yesno.questions import Answer, Outcome, Question
 from yesno.response import unwrapped
 
-__all__ = ["Ask", "Flow", "Runner", "arun", "ask", "ask_all", "gather", "outcome_of", "run", "run_with"]
+__all__ = [
+    "Ask",
+    "Flow",
+    "Later",
+    "Runner",
+    "arun",
+    "ask",
+    "ask_all",
+    "gather",
+    "outcome_of",
+    "run",
+    "run_with",
+]
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -34,6 +46,19 @@ class Ask:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "input", freeze_input(self.input))
+
+
+class Later(Generic[T]):
+    """What a flow leaves to be awaited after its last question: the end of one that asks, then does something.
+
+    A generator cannot await. Only `arun`, and so an `AsyncDecisionModel`, runs a flow that returns one, and gives what
+    its work gives.
+    """
+
+    __slots__ = ("work",)
+
+    def __init__(self, work: Callable[[], Awaitable[T]]) -> None:
+        self.work = work
 
 
 Flow: TypeAlias = Generator[Sequence[Ask], Sequence[Outcome], T]
@@ -115,12 +140,20 @@ def _advance(flow: Flow[Any], news: Sequence[Outcome] | Exception | None) -> Seq
 
 
 def run(flow: Generator[S, R, T], answer: Callable[[S], R]) -> T:
-    """Drive a flow, or another generator of this kind, to its end with a function that answers what it yields."""
+    """Drive a flow, or another generator of this kind, to its end with a function that answers what it yields.
+
+    Raises:
+        ConfigError: The flow has an end to await.
+    """
     step: Callable[[], S] = flow.__next__
     while True:
         try:
             asked = step()
         except StopIteration as stop:
+            if isinstance(stop.value, Later):
+                raise ConfigError(
+                    "this flow has an end to await; run it with an AsyncDecisionModel, or take its blocking form"
+                ) from None
             return cast("T", stop.value)
         try:
             step = partial(flow.send, answer(asked))
@@ -129,14 +162,16 @@ def run(flow: Generator[S, R, T], answer: Callable[[S], R]) -> T:
 
 
 async def arun(flow: Generator[S, R, T], answer: Callable[[S], Awaitable[R]]) -> T:
-    """Do what `run` does with an asynchronous function."""
+    """Do what `run` does with an asynchronous function, and await the end of a flow that has one."""
     step: Callable[[], S] = flow.__next__
     while True:
         try:
             asked = step()
         except StopIteration as stop:
-            return cast("T", stop.value)
+            result = stop.value
+            break
         try:
             step = partial(flow.send, await answer(asked))
         except Exception as error:  # noqa: BLE001 - a driver hands every failure to the flow
             step = partial(flow.throw, error)
+    return cast("T", await result.work() if isinstance(result, Later) else result)

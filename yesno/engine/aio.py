@@ -15,7 +15,7 @@ from yesno.engine.batches import SINGLE, requests_of
 from yesno.engine.core import Core, Spent
 from yesno.errors import DeadlineExceeded, YesnoError
 from yesno.evidence import Reply
-from yesno.flow import Ask, Flow, arun
+from yesno.flow import Ask, Flow, Later, arun
 from yesno.messages import InputLike
 from yesno.providers.base import Payload, Provider, Task
 from yesno.questions import Answer, Outcome, Question, Refusal, Undecided
@@ -68,7 +68,11 @@ class AsyncDecisionModel(Core):
         response = await self._decide(self.request(input, questions, parameters))
         return unwrapped(response.outcome(SINGLE)) if isinstance(questions, Question) else response
 
-    async def run(self, flow: Flow[T]) -> T:
+    @overload
+    async def run(self, flow: Flow[Later[T]]) -> T: ...
+    @overload
+    async def run(self, flow: Flow[T]) -> T: ...
+    async def run(self, flow: Flow[Any]) -> Any:
         """Run a flow to its end and return its result."""
         return await arun(flow, self._answer_all)
 

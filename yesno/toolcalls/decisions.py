@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from yesno._frozen import FrozenDict
 from yesno.errors import DecisionError
 
-__all__ = ["Allow", "Decision", "Deny", "ToolCallDecisions"]
+__all__ = ["UNSAID", "Allow", "Decision", "Deny", "ToolCallDecisions"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,10 @@ class Deny:
 
 
 Decision: TypeAlias = Allow | Deny
+
+
+UNSAID = Allow()
+"""Stands for a call that waits for nobody and that nobody spoke of."""
 
 
 class ToolCallDecisions(Mapping[str, Decision]):

@@ -14,7 +14,7 @@ from yesno.toolcalls.shapes import as_tool
 from yesno.toolcalls.tool import Tool
 from yesno.tools.tool import Schema
 
-__all__ = ["ToolDefinition", "ToolSet"]
+__all__ = ["ToolDefinition", "ToolSet", "meaning_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +98,14 @@ class ToolSet:
             KeyError: There is no such tool.
         """
         if name not in self._digests:
-            tool = self._tools[name]
-            self._digests[name] = digest_of(
-                {"name": name, "source": tool.source, "schema": thawed(tool.parameters)}
-            )
+            self._digests[name] = meaning_of(self._tools[name])
         return self._digests[name]
 
     def definitions(self) -> list[ToolDefinition]:
         """Return what a model is told of the tools, in their order."""
         return [ToolDefinition(tool.name, tool.description, tool.parameters) for tool in self]
+
+
+def meaning_of(tool: Tool) -> str:
+    """Return the SHA-256 of what a call of a tool means; see `ToolSet.digest`."""
+    return digest_of({"name": tool.name, "source": tool.source, "schema": thawed(tool.parameters)})

@@ -20,12 +20,12 @@ __all__ = ["as_tool", "tool", "tool_of_langchain", "tool_of_mapping"]
 
 
 @overload
-def tool(function: Callable[..., Any], /) -> Tool:
+def tool(function: Callable[..., Any], /) -> Tool:  # noqa: D418 - every public name has one
     """Make a function a `Tool`."""
 
 
 @overload
-def tool(**settings: Any) -> Callable[[Callable[..., Any]], Tool]:
+def tool(**settings: Any) -> Callable[[Callable[..., Any]], Tool]:  # noqa: D418 - every public name has one
     """Return what makes a function a `Tool` with these settings."""
 
 

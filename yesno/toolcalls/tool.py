@@ -176,6 +176,16 @@ class Tool(DescribedTool):
         return self._binding  # type: ignore[return-value]  # set in the line before
 
     @property
+    def only_reads(self) -> bool:
+        """Whether it is known to change nothing: its own word counts when it is local or trusted."""
+        return self.annotations.is_safe and (self.is_local or self.trusted)
+
+    @property
+    def may_repeat(self) -> bool:
+        """Whether running it twice is known to do no more than running it once."""
+        return self.annotations.may_repeat and (self.is_local or self.trusted)
+
+    @property
     def is_local(self) -> bool:
         """Whether it is a function of this program and no tool of a server."""
         return self.source == "local"
