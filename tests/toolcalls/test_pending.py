@@ -239,9 +239,8 @@ def rewritten(text):
             return [turned(item) for item in value] if isinstance(value, list) else value
 
         return json.dumps(turned(json.loads(text)), indent=1, ensure_ascii=False)
-    return subprocess.run(
-        [node, "-e", REWRITE], input=text, capture_output=True, text=True, check=True
-    ).stdout  # noqa: S603
+    command = [node, "-e", REWRITE]
+    return subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout  # noqa: S603
 
 
 def test_case_080_a_record_survives_javascript(bench, log):
