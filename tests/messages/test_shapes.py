@@ -4,11 +4,11 @@ import json
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from yesno.errors import QuestionError
-from yesno.messages import Attachment, Message, TextPart, ToolCall, messages_of
+from yesno.messages import Attachment, Message, TextPart, ToolCall, Window, as_input, messages_of
 
 CALL = ToolCall("weather", '{"city": "Lisbon"}', "c1")
 EXPECTED = (
@@ -181,6 +181,8 @@ def test_one_text_message_or_item_is_a_conversation_of_one():
     assert messages_of(EXPECTED[0]) == EXPECTED[:1]
     assert messages_of(CHAT[0]) == EXPECTED[:1]
     assert messages_of(LANGCHAIN[0]) == EXPECTED[:1]
+    assert messages_of(SimpleNamespace(role="system", content="Be brief.")) == EXPECTED[:1]
+    assert messages_of([SimpleNamespace(role="system", text="Be brief.")]) == EXPECTED[:1]
     assert messages_of([]) == ()
     assert messages_of({"messages": "hi"}) == (Message("user", "hi"),)
 
@@ -227,6 +229,12 @@ def test_langchains_dict_forms_are_read():
         Message("assistant", tool_calls=[CALL]),
         Message("user", "so?"),
     )
+
+
+def test_a_langchain_message_with_a_role_of_its_own_has_that_role():
+    assert messages_of(lc("chat", "so?", role="user")) == (Message("user", "so?"),)
+    odd = SimpleNamespace(type="human", content="hi", role="assistant")  # not LangChain's: these have no role
+    assert messages_of([odd]) == (Message("assistant", "hi"),)
 
 
 def test_a_route_in_a_langchain_message_is_kept():
@@ -286,6 +294,39 @@ def test_what_a_server_ran_itself_is_a_call_and_its_result():
     assert "SECRET" not in repr(found)
 
 
+def test_an_approval_of_a_hosted_call_and_its_reason_are_in_the_conversation():
+    asked = {"type": "mcp_approval_request", "id": "a1", "name": "pay", "arguments": '{"cents": 5}'}
+    for answer, text in [
+        ({"approve": True}, "approved"),
+        ({"approve": False, "reason": "too much"}, "not approved: too much"),
+    ]:
+        given = [asked, {"type": "mcp_approval_response", "approval_request_id": "a1", **answer}]
+        assert messages_of(given) == (
+            Message("assistant", tool_calls=[ToolCall("pay", '{"cents": 5}', "a1")]),
+            Message("tool", text, tool_call_id="a1", name="pay"),
+        )
+
+
+def test_custom_and_hosted_calls_keep_what_they_were_called_with():
+    items = [
+        {"type": "custom_tool_call", "call_id": "c1", "name": "run", "input": "1+1"},
+        {"type": "custom_tool_call_output", "call_id": "c1", "output": "2"},
+        {
+            "type": "code_interpreter_call",
+            "id": "c2",
+            "code": "2+2",
+            "outputs": [{"type": "logs", "logs": "4"}],
+        },
+        {"type": "compaction", "encrypted_content": "SECRET"},
+    ]
+    assert messages_of(items) == (
+        Message("assistant", tool_calls=[ToolCall("run", '{"input": "1+1"}', "c1")]),
+        Message("tool", "2", tool_call_id="c1", name="run"),
+        Message("assistant", tool_calls=[ToolCall("code_interpreter", '{"code": "2+2"}', "c2")]),
+        Message("tool", '{"type": "logs", "logs": "4"}', tool_call_id="c2", name="code_interpreter"),
+    )
+
+
 @pytest.mark.parametrize(
     ("block", "kind"),
     [
@@ -338,6 +379,97 @@ def test_old_function_calls_and_tools_without_ids_are_read():
     )
 
 
+SEARCH = {"type": "search_result", "title": "T", "source": "u"}
+SEARCH["content"] = [{"type": "text", "text": "found"}, SEARCH, "x"]
+BODY = {}
+BODY["messages"] = BODY
+
+
+def test_a_search_result_is_its_title_and_texts_also_when_it_holds_itself():
+    assert messages_of([{"role": "user", "content": [SEARCH]}])[0].text == "T\nfound\n[search_result]\nx"
+
+
+KEYS = [
+    *[
+        "role",
+        "content",
+        "text",
+        "type",
+        "tool_calls",
+        "name",
+        "arguments",
+        "id",
+        "call_id",
+        "tool_use_id",
+        "output",
+        "input",
+    ]
+]
+KEYS += [
+    *[
+        "messages",
+        "system",
+        "refusal",
+        "audio",
+        "attributes",
+        "data",
+        "args",
+        "function",
+        "function_call",
+        "custom",
+        "source",
+        "results",
+    ]
+]
+WORDS = [
+    "user",
+    "assistant",
+    "tool",
+    "text",
+    "image",
+    "tool_use",
+    "tool_result",
+    "function_call",
+    "reasoning",
+    "human",
+]
+WORDS += [
+    "function_call_output",
+    "message",
+    "custom",
+    "document",
+    "mcp_call",
+    "search_result",
+    "attachment",
+    "ai",
+    "",
+]
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(WORDS) | st.binary(max_size=1),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(KEYS), inner | st.sampled_from(WORDS), max_size=5)
+        | st.dictionaries(st.sampled_from(KEYS), inner, max_size=3).map(
+            lambda fields: SimpleNamespace(**fields)
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=300)
+@given(ANYTHING)
+def test_anything_at_all_is_read_or_refused_by_a_typed_error(value):
+    try:
+        found = messages_of(value)
+    except QuestionError:
+        return
+    assert all(isinstance(message, Message) for message in found)
+    assert messages_of(found) == found
+    Window(2, 3).cut(found)
+    as_input(found)
+
+
 LOOP = {"a": 1}
 LOOP["self"] = LOOP
 DEEP = []
@@ -353,6 +485,9 @@ for _ in range(100_000):
         (b"bytes", "bytes"),
         ({"user", "hi"}, "set"),
         ({"text": "hi"}, "role"),
+        pytest.param(BODY, "role", id="a body in itself"),
+        ([{"role": "assistant", "content": "x", "tool_calls": 5}], "`tool_calls` must be a list, not int"),
+        ([{"role": "user", "content": "x", "attributes": "y"}], "`attributes` must be a mapping, not str"),
         (["hi"], "message 1 is a str without a role"),
         ([CHAT[0], 5], "message 2 is a int"),
         ([{"content": "hi"}], "neither `role` nor `type`"),
@@ -362,11 +497,15 @@ for _ in range(100_000):
         ([{"role": "user", "content": [{"type": "hologram", "data": "SECRET"}]}], '"hologram"'),
         ([{"role": "user", "content": [{"text": "untyped"}]}], "type None"),
         ([{"role": "user", "content": [5]}], '"int"'),
+        ([{"role": "user", "content": [{"type": "text"}]}], '"text"'),
+        ([{"role": "user", "content": [{"type": "hologram", "text": "SECRET"}]}], '"hologram"'),
         ([{"type": "item_reference", "id": "i"}], "refers to an item"),
         ([{"type": "telepathy", "text": "SECRET"}], "'telepathy'"),
         ([{"role": "assistant", "tool_calls": ["clock"]}], "tool call of type str"),
         ([{"role": "assistant", "tool_calls": [{"function": {"arguments": "SECRET"}}]}], "without a name"),
         ([{"type": "function_call", "arguments": "SECRET"}], "without a name"),
+        ([{"role": "assistant", "tool_calls": [{"name": ""}]}], "without a name"),
+        ([{"role": "assistant", "tool_calls": [{"name": 5}]}], "without a name"),
         ([{"role": "assistant", "tool_calls": [{"name": "t", "args": LOOP}]}], "'t'.*hold themselves"),
         ([{"role": "assistant", "tool_calls": [{"name": "t", "args": {"x": DEEP}}]}], "'t'.*RecursionError"),
         ([{"role": "assistant", "tool_calls": [{"name": "t", "args": {"x": object()}}]}], "'t'.*TypeError"),

@@ -78,6 +78,26 @@ def test_a_langchain_tool_makes_its_schema_when_it_is_read():
     assert tool.parameters is tool.parameters
 
 
+def test_a_schema_that_an_object_holds_itself_is_read_as_a_mapping_or_a_class():
+    class Arguments(pydantic.BaseModel):
+        city: str
+
+    for held in (SCHEMA, Arguments):
+        tool = tool_of(SimpleNamespace(name="weather", description="", args_schema=held))
+        assert tool.parameters["required"] == ["city"]
+    assert tool_of(SimpleNamespace(name="weather", args_schema=5)).parameters == NO_PARAMETERS
+
+
+def test_a_schema_that_cannot_be_made_is_refused_when_it_is_read():
+    def broken():
+        raise TypeError("SECRET")
+
+    tool = tool_of(SimpleNamespace(name="weather", args_schema=SimpleNamespace(model_json_schema=broken)))
+    with pytest.raises(ToolDefinitionError, match=r"TypeError") as caught:
+        _ = tool.parameters
+    assert "SECRET" not in str(caught.value)
+
+
 def test_a_tool_is_written_in_every_shape_and_read_back():
     for written in (
         WEATHER.to_openai(),

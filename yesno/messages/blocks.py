@@ -151,7 +151,8 @@ def _lines(fields: Mapping[str, Any], where: str) -> Iterator[str]:
     if isinstance(fields.get("title"), str):
         yield fields["title"]
     for block in blocks_of(fields.get("content"), where):
-        yield from (part.text for part in said(block, where) if isinstance(part, TextPart))
+        inner = block if isinstance(block, Mapping) else {"text": block}
+        yield inner["text"] if isinstance(inner.get("text"), str) else f"[{inner.get('type', 'unknown')}]"
 
 
 def _is_pdf(fields: Mapping[str, Any]) -> bool:

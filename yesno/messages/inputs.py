@@ -60,7 +60,7 @@ def _message(value: Any, number: int) -> Message:  # noqa: ANN401 - user input
     return Message(
         role=value["role"],
         content=value.get("content") or (),
-        tool_calls=tuple(value.get("tool_calls") or ()),
+        tool_calls=value.get("tool_calls") or (),
         tool_call_id=value.get("tool_call_id"),
         name=value.get("name"),
         attributes=value.get("attributes"),

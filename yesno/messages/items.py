@@ -48,9 +48,11 @@ def _call(item: Mapping[str, Any], kind: str, where: str) -> Iterator[Message | 
     name = _text(item, "name") or kind.removesuffix("_call")
     if kind in ("function_call", "custom_tool_call") and not _text(item, "name"):
         raise QuestionError(f"{where} is a tool call without a name; give `name`")
-    given: Any = next((item[key] for key in _GIVEN if item.get(key) is not None), {})
+    key = next((key for key in _GIVEN if item.get(key) is not None), "arguments")
+    given = item.get(key)
     number = _number(item)
-    arguments = json_arguments(given if kind != "custom_tool_call" else {"input": given}, name)
+    # only `arguments` is JSON text already; a program or a command is text
+    arguments = json_arguments({key: given} if key != "arguments" and isinstance(given, str) else given, name)
     yield ToolCall(name, arguments, number)
     if kind == "image_generation_call" and item.get("result"):
         yield Message("tool", [Attachment("image")], tool_call_id=number, name=name)

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from yesno.errors import QuestionError
 from yesno.messages.plain import FrozenValues, freeze_values, thawed
 
-__all__ = ["Attachment", "Message", "Part", "Role", "TextPart", "ToolCall", "json_arguments"]
+__all__ = ["Attachment", "Message", "Part", "Role", "TextPart", "ToolCall", "call_list", "json_arguments"]
 
 Role: TypeAlias = Literal["system", "developer", "user", "assistant", "tool"]
 AttachmentKind: TypeAlias = Literal["image", "audio", "video", "pdf", "file"]
@@ -98,7 +98,7 @@ class Message:
             raise QuestionError(f"message role {role!r} is unknown; use one of {', '.join(ROLES)}")
         object.__setattr__(self, "role", role)
         object.__setattr__(self, "content", _parts(content))
-        object.__setattr__(self, "tool_calls", tuple(_tool_call(call) for call in tool_calls))
+        object.__setattr__(self, "tool_calls", tuple(_tool_call(call) for call in call_list(tool_calls)))
         object.__setattr__(self, "tool_call_id", tool_call_id)
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "attributes", freeze_values(attributes or {}, "attributes"))
@@ -178,6 +178,21 @@ def json_arguments(value: Any, tool: str) -> str:  # noqa: ANN401 - arguments of
         raise QuestionError(
             f"the arguments of a call of {tool!r} cannot be written as JSON ({kind}); give JSON text or plain values"
         ) from None
+
+
+def call_list(calls: object) -> list[Any]:
+    """Return tool calls as a list; None is none.
+
+    Raises:
+        QuestionError: They are no list.
+    """
+    if calls is None:
+        return []
+    if isinstance(calls, str | bytes | Mapping) or not isinstance(calls, Iterable):
+        raise QuestionError(
+            f"`tool_calls` must be a list, not {type(calls).__name__}; put one call into a list"
+        )
+    return list(calls)
 
 
 def _parts(content: Any) -> tuple[Part, ...]:  # noqa: ANN401 - user input

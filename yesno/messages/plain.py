@@ -27,6 +27,8 @@ def freeze_values(value: Mapping[Any, Any], path: str) -> FrozenValues:
     """
     if isinstance(value, FrozenDict):
         return value
+    if not isinstance(value, Mapping):
+        raise QuestionError(f"`{path}` must be a mapping, not {type(value).__name__}")
     try:
         return FrozenDict({str(key): _freeze(item, f"{path}.{key}") for key, item in value.items()})
     except RecursionError:

@@ -8,7 +8,7 @@ from typing import Any, cast
 from yesno.errors import QuestionError
 from yesno.messages.blocks import Result, blocks_of, fields_of, said, the_call
 from yesno.messages.items import spoken_items
-from yesno.messages.message import Attachment, Message, Part, Role, TextPart, ToolCall
+from yesno.messages.message import Attachment, Message, Part, Role, TextPart, ToolCall, call_list
 
 __all__ = ["messages_of"]
 
@@ -30,9 +30,10 @@ def messages_of(conversation: Any) -> tuple[Message, ...]:  # noqa: ANN401 - any
     - LangChain: message objects, `(role, text)` pairs, and their dict forms.
     - Plain: dicts with `role` and `text`, or with what `Message.as_dict` gives.
 
-    An image, a sound, a video or a file becomes an `Attachment`, which keeps its kind alone. Thinking and reasoning
-    are left out: they are not part of the conversation. Calls of one assistant's turn stand in one message, each
-    result of a tool in its own, and a result without a name gets that of the call it answers.
+    An image, a sound, a video or a file becomes an `Attachment`, which keeps its kind alone. Calls of one assistant's
+    turn stand in one message, each result of a tool in its own, and a result without a name gets that of the call it
+    answers. Thinking and reasoning are left out, and so is what the Responses API notes for itself (`compaction`,
+    `mcp_list_tools`): they are not part of the conversation.
 
     Raises:
         QuestionError: A message, a block or an item is of an unknown shape, or a call's arguments are no JSON.
@@ -70,7 +71,10 @@ def _body(fields: Mapping[str, Any]) -> Iterable[Any]:
         if key in fields:
             first = fields.get(system)
             before = [{"role": "system", "content": first}] if first else []
-            return [*before, *_items(fields[key])]
+            inner = fields[key]
+            if isinstance(inner, Mapping) and "role" not in inner and "type" not in inner:
+                break
+            return [*before, *_items(inner)]
     raise QuestionError("a conversation given as one mapping needs `role`, `messages` or `input`")
 
 
@@ -91,6 +95,7 @@ def _read(item: Any, where: str) -> Iterator[Message | ToolCall]:  # noqa: ANN40
             f"{where} is a {type(item).__name__} without a role; give a `Message`, or `role` and `text`"
         )
     kind = fields.get("type")
+    kind = kind if isinstance(kind, str) else None
     if "role" in fields and kind in (None, "message"):
         yield from _spoken(fields, where)
     elif kind in _LANGCHAIN and isinstance(fields.get("data"), Mapping):
@@ -137,7 +142,7 @@ def _langchain_fields(item: Any) -> dict[str, Any]:  # noqa: ANN401 - duck-typed
 def _of_langchain(given: Mapping[str, Any], kind: str, where: str) -> Iterator[Message | ToolCall]:
     extra = given.get("additional_kwargs")
     attributes = extra.get("attributes") if isinstance(extra, Mapping) else None
-    calls = [*(given.get("tool_calls") or ()), *(given.get("invalid_tool_calls") or ())]
+    calls = [*call_list(given.get("tool_calls")), *call_list(given.get("invalid_tool_calls"))]
     content = blocks_of(given.get("content"), where)
     if calls:  # its blocks say the calls a second time
         content = [block for block in content if not _is_call(block)]
@@ -211,7 +216,7 @@ def _apart(fields: Mapping[str, Any]) -> Iterator[Part]:
 
 
 def _calls(fields: Mapping[str, Any]) -> list[Any]:
-    calls = list(fields.get("tool_calls") or ())
+    calls = call_list(fields.get("tool_calls"))
     return [*calls, fields["function_call"]] if fields.get("function_call") else calls
 
 
