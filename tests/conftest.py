@@ -1,4 +1,5 @@
 import os
+from itertools import count
 
 import pytest
 from hypothesis import settings
@@ -24,3 +25,13 @@ def _clean_environment(monkeypatch):
 def shell(request):
     """One of the two shells, so that a test runs through both."""
     return request.param
+
+
+_NUMBERS = count()
+
+
+@pytest.fixture(autouse=True)
+def _own_memory(monkeypatch, tmp_path_factory):
+    """Let no test read what another, or a run outside of tests, has learned."""
+    folder = tmp_path_factory.getbasetemp() / f"learned-{next(_NUMBERS)}"
+    monkeypatch.setattr("yesno.engine.folder_memory._default", lambda: folder)

@@ -4,8 +4,10 @@ import anyio
 import pytest
 
 from yesno.errors import ProviderUnavailable, QuestionError, Refused, UndecidedError
-from yesno.flow import Ask, arun, ask, ask_all, gather, outcome_of, run
+from yesno.evidence import Usage
+from yesno.flow import Ask, Outcomes, arun, ask, ask_all, gather, outcome_of, run, spent_on
 from yesno.questions import Outcome, Refusal, Undecided, YesNo, YesNoAnswer
+from yesno.response import Metadata
 
 SPAM = YesNo("Is this spam?")
 URGENT = YesNo("Is this urgent?")
@@ -95,6 +97,27 @@ def test_ask_all_of_nothing_asks_nothing():
     script = Script({})
     assert run(ask_all([], "a"), script) == []
     assert script.batches == []
+
+
+def test_usage_is_counted_once_per_response_and_unknown_without_one():
+    one, other = Metadata(usage=Usage(input_tokens=3, requests=1)), Metadata(usage=Usage(requests=2))
+    batch = Outcomes.of([YesNoAnswer(0.1), YesNoAnswer(0.2), YesNoAnswer(0.3)], [one, one, other])
+    assert spent_on(batch, batch) == Usage(input_tokens=3, requests=3)
+    assert spent_on([YesNoAnswer(0.1)]) is None
+    assert spent_on() is None
+    assert spent_on(Outcomes.of([YesNoAnswer(0.1)], [Metadata()])) is None
+
+
+def test_gather_tells_each_flow_what_its_own_questions_used():
+    def spender(*names):
+        return spent_on((yield [Ask(SPAM, name) for name in names]))
+
+    def answer(asks):
+        usages = {"a": Metadata(usage=Usage(requests=1)), "b": Metadata(usage=Usage(requests=10))}
+        return Outcomes.of([YesNoAnswer(0.5) for _ in asks], [usages[item.input] for item in asks])
+
+    both, one, none = run(gather([spender("a", "b"), spender("b"), spender()]), answer)
+    assert (both.requests, one.requests, none) == (11, 10, None)
 
 
 def test_an_input_is_frozen_when_it_is_asked_about():

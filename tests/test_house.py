@@ -16,9 +16,11 @@ import yesno
 import yesno.filters
 from tests.filters.contract import FilterContract
 from tests.providers.contract import ProviderContract
+from tests.routers.contract import RouterContract
 from yesno import errors
 from yesno.filters import FILTERS
 from yesno.providers import PROVIDERS
+from yesno.routers import ROUTERS, Router
 from yesno.settings import VARIABLES
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -139,7 +141,7 @@ def test_a_decision_without_http_loads_no_sdk():
 
 def test_registry_files_and_contract_tests_agree():
     folder = ROOT / "yesno" / "providers"
-    helpers = {"base", "prices", "profiles", "recording"}
+    helpers = {"base", "profiles", "recording"}
     files = {path.stem for path in folder.glob("*.py") if not path.stem.startswith("_")} - helpers
     assert {target.partition(":")[0].rpartition(".")[2] for target in PROVIDERS.values()} == files
     for name, target in PROVIDERS.items():
@@ -174,6 +176,32 @@ def test_filters_files_and_contract_tests_agree():
         assert getattr(yesno.filters, kind.__name__) is kind
 
 
+def test_router_files_registry_and_contract_tests_agree():
+    defined = set()
+    for path in (ROOT / "yesno" / "routers").glob("*.py"):
+        for node in tree(path).body:
+            if isinstance(node, ast.ClassDef) and any(
+                isinstance(line, ast.AnnAssign) and ast.unparse(line.target) == "name" and line.value
+                for line in node.body
+            ):
+                defined.add((path.stem, node.name))
+    assert {(kind.__module__.rpartition(".")[2], kind.__name__) for kind in ROUTERS.values()} == defined
+    assert len({file for file, _ in defined}) == len(ROUTERS)
+    for name, kind in ROUTERS.items():
+        assert issubclass(kind, Router)
+        assert kind.name == name
+    for path in (ROOT / "tests" / "routers").glob("test_*.py"):
+        import_module(f"tests.routers.{path.stem}")
+    tested = [kind.router for kind in RouterContract.__subclasses__()]
+    assert sorted(tested) == sorted(ROUTERS)
+
+
+def test_importing_routers_loads_no_sdk_and_no_engine():
+    heavy = [*AT_USE, "jinja2", "asyncio", "concurrent.futures"]
+    assert loaded("import yesno.routers", heavy) == "[]"
+    assert printed("import yesno.routers, sys; print([m for m in sys.modules if '.engine' in m])") == "[]"
+
+
 def test_files_and_functions_stay_short():
     for path in FILES:
         assert len(path.read_text(encoding="utf-8").splitlines()) <= 600, place(path)
@@ -187,7 +215,8 @@ def test_files_and_functions_stay_short():
 def test_public_names_have_a_docstring():
     for path in FILES:
         for node in tree(path).body:
-            if isinstance(node, DEFINITIONS) and not node.name.startswith("_"):
+            overloads = [d for d in getattr(node, "decorator_list", ()) if ast.unparse(d) == "overload"]
+            if isinstance(node, DEFINITIONS) and not node.name.startswith("_") and not overloads:
                 assert ast.get_docstring(node), f"{place(path)}: {node.name} lacks a docstring"
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from yesno.engine.aio import AsyncDecisionModel
     from yesno.engine.budget import Budget
+    from yesno.engine.folder_memory import FolderMemory
     from yesno.engine.listeners import Call, Listener, LoggingListener, UsageListener
     from yesno.engine.redis_cache import RedisCache
     from yesno.engine.retry import RetryPolicy
@@ -49,6 +50,7 @@ __version__ = "0.1.0"
 _ROOMS = {
     "engine.aio": ("AsyncDecisionModel",),
     "engine.budget": ("Budget",),
+    "engine.folder_memory": ("FolderMemory",),
     "engine.listeners": ("Call", "Listener", "LoggingListener", "UsageListener"),
     "engine.redis_cache": ("RedisCache",),
     "engine.retry": ("RetryPolicy",),
@@ -106,6 +108,7 @@ __all__ = [
     "Failure",
     "FakeProvider",
     "Flow",
+    "FolderMemory",
     "Listener",
     "LoggingListener",
     "Message",

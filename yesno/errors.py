@@ -6,6 +6,7 @@ YesnoError
 │   └── NoProbabilities      the answer carries no probabilities to compute from
 ├── ConfigError              a setting, key, extra or model is missing      (fix the environment)
 │   └── ModelFileError       a model file cannot be fetched, stored or trusted
+├── RoutingError             a router named no route that can be taken   (fix the router)
 ├── NoAnswer                 the question was asked, and there is no answer to give
 │   ├── Refused              the provider declined it
 │   └── UndecidedError       the reply does not carry enough evidence
@@ -65,6 +66,7 @@ __all__ = [
     "Refused",
     "ReplyError",
     "RetryTool",
+    "RoutingError",
     "SelectionError",
     "ToolDefinitionError",
     "ToolError",
@@ -111,6 +113,10 @@ class ConfigError(YesnoError):
 
 class ModelFileError(ConfigError):
     """A model file cannot be fetched, stored or trusted."""
+
+
+class RoutingError(YesnoError):
+    """A router returned something that is no route, or a route that cannot be taken."""
 
 
 class NoAnswer(YesnoError):

@@ -18,6 +18,7 @@ __all__ = [
     "NoEvidence",
     "Position",
     "Reply",
+    "TokenIds",
     "Usage",
 ]
 
@@ -42,6 +43,8 @@ class Position:
 
     chosen: Candidate
     top: tuple[Candidate, ...] = ()
+    exact: bool = False
+    """Tokens were listed because they were asked for: one that is not may be more probable than any of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,8 @@ class Completion:
     """The provider's own refusal text or category."""
     lossy: bool = False
     """Alternatives came as a table keyed by text, so tokens with equal text collapsed."""
+    exact: bool = False
+    """The tokens that were asked for are listed at every place, however improbable they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +78,14 @@ class NoEvidence:
     reason: str
 
 
-Evidence: TypeAlias = Completion | NativeAnswers | NoEvidence
+@dataclass(frozen=True, slots=True)
+class TokenIds:
+    """Texts that are one token of the model's vocabulary, with their numbers."""
+
+    ids: Mapping[str, int]
+
+
+Evidence: TypeAlias = Completion | NativeAnswers | NoEvidence | TokenIds
 
 
 @dataclass(frozen=True, slots=True)

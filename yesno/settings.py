@@ -17,7 +17,7 @@ VARIABLES: dict[str, str] = {
     "YESNO_BASE_URL": "address of an OpenAI-compatible server, such as `http://127.0.0.1:8000/v1`",
     "YESNO_TEMPLATE": "template set or folder used when none is named",
     "YESNO_MODELS_DIR": "folder for downloaded model files",
-    "YESNO_CACHE_DIR": "folder where the program keeps replies; without it one in the user's cache folder",
+    "YESNO_CACHE_DIR": "folder where the program keeps replies and what it learned; without it the user's cache folder",
 }
 """Every variable that yesno reads, besides the vendors' own key variables."""
 

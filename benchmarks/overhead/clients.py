@@ -53,7 +53,8 @@ def batch(server: Server, count: int) -> Batch:
 
 def _body(model: DecisionModel, text: str) -> Body:
     request = model.request(text, _QUESTION, None)
-    (task,) = next(model.conversation(_QUESTION, request))
+    (talk,) = model.talks(request, request.questions)
+    (task,) = next(talk)
     return dict(model.provider.build(task))
 
 

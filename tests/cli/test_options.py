@@ -18,7 +18,7 @@ from yesno.cli.main import COMMANDS, load
 from yesno.cli.options import Connection, Json, Without, cache_file, prepared
 from yesno.cli.progress import late
 from yesno.engine.core import Core
-from yesno.providers.prices import Price
+from yesno.prices import Price
 
 SCRIPT = {"Yes": 0.8, "No": 0.2}
 
@@ -95,6 +95,8 @@ def test_options_reach_the_model(run, monkeypatch):
             "1,2,0.5",
             "--min-label-mass",
             "0",
+            "--packing",
+            "separate",
         ),
     )
     assert (code, err) == (0, "")
@@ -104,6 +106,7 @@ def test_options_reach_the_model(run, monkeypatch):
         "logprobs",
         True,
     )
+    assert seen["packing"] == "separate"
     assert (seen["concurrency"], seen["timeout_s"], seen["min_label_mass"]) == (3, float("inf"), 0.0)
     assert (seen["price"].input, seen["price"].output, seen["price"].cached_input) == (1.0, 2.0, 0.5)
 
@@ -112,6 +115,7 @@ def test_options_reach_the_model(run, monkeypatch):
     ("words", "said"),
     [
         (("--strategy", "samplde"), "did you mean sampled?"),
+        (("--packing", "pack"), "did you mean packed?"),
         (("--prior", "x"), "known are auto, content_free, off"),
         (("--orders", "many"), "'many' is neither a whole number nor auto"),
         (("--orders", "0"), "at least 1"),
@@ -124,7 +128,7 @@ def test_options_reach_the_model(run, monkeypatch):
         (("--budget-requests", "-1"), "at least 0"),
         (("--modle", "fake"), "--model"),
     ],
-    ids=range(12),
+    ids=range(13),
 )
 def test_a_bad_value_is_named_with_what_would_do(run, words, said):
     code, out, err = run("ask", "Is it?", "x", "-m", "fake", *words)

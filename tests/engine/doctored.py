@@ -135,13 +135,13 @@ def error(status, message, **fields):
     return httpx2.Response(status, json={"error": {"message": message, **fields}})
 
 
-def provider_for(handler, kind=OpenAICompatible, **options):
+def provider_for(handler, kind=OpenAICompatible, *, model="m", base_url="http://server.test/v1", **options):
     """Return a provider, with a key, whose requests go to a function."""
     transport = httpx2.MockTransport(handler)
     return kind(
-        "m",
+        model,
         api_key=KEY,
-        base_url="http://server.test/v1",
+        base_url=base_url,
         http_client=httpx2.Client(transport=transport),
         async_http_client=httpx2.AsyncClient(transport=transport),
         **options,

@@ -21,8 +21,8 @@ from yesno import (
 )
 from yesno.engine.budget import Amounts
 from yesno.errors import ConfigError, DeadlineExceeded, ProviderRejected, ProviderUnavailable
+from yesno.prices import Price
 from yesno.providers.fake import chat_reply
-from yesno.providers.prices import Price
 
 YES = {"Yes": 0.9, "No": 0.1}
 Q = YesNo("q?")

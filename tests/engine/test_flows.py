@@ -1,9 +1,22 @@
+import asyncio
+
 import pytest
 
 from tests.engine.support import Recorder, both
-from yesno import Choice, FakeProvider, Refusal, Undecided, YesNo, YesNoAnswer, ask, ask_all, gather
+from yesno import (
+    Choice,
+    FakeProvider,
+    Parameters,
+    Refusal,
+    Undecided,
+    YesNo,
+    YesNoAnswer,
+    ask,
+    ask_all,
+    gather,
+)
 from yesno.errors import ProviderRejected, QuestionError, Refused, UndecidedError
-from yesno.flow import Ask, outcome_of
+from yesno.flow import Ask, outcome_of, spent_on
 from yesno.questions import Question
 from yesno.questions.base import Answer
 
@@ -56,6 +69,18 @@ def test_equal_inputs_of_a_batch_are_one_decision_and_others_are_their_own(shell
     ]
     assert len(batches.run(gather(flows))) == 4
     assert batches.sizes == [2, 2]
+
+
+@both
+def test_a_flow_learns_what_its_questions_used_and_may_set_parameters(shell):
+    def flow():
+        return spent_on((yield [Ask(YesNo("a?"), "x"), Ask(YesNo("b?"), "x"), Ask(YesNo("c?"), "y")]))
+
+    provider = FakeProvider()
+    usage = shell(provider).model.run(flow(), parameters=Parameters(model_name="other"))
+    usage = usage if shell.name == "sync" else asyncio.run(usage)
+    assert usage.requests == 3
+    assert {body["model"] for body in provider.requests} == {"other"}
 
 
 @both
@@ -150,3 +175,17 @@ def test_each_round_of_gathered_flows_is_one_batch(shell):
     batches = Batches(shell, FakeProvider())
     assert batches.run(gather([two_rounds("x"), two_rounds("y")])) == [True, True]
     assert batches.sizes == [1, 1, 2]
+
+
+@both
+def test_names_reach_the_request_and_equal_ones_about_one_input_travel_apart(shell):
+    ear = Recorder()
+    flows = [ask_all({"route": YesNo(text), "other": YesNo("o?")}, "x") for text in ("a?", "b?")]
+    one, two = shell(FakeProvider(), listeners=[ear]).run(gather(flows))
+    assert len(one) == len(two) == 2
+    asked = [
+        {name: question.text for name, question in call.request.questions.items()}
+        for call, event in zip(ear.calls, ear.names, strict=True)
+        if event == "request"
+    ]
+    assert sorted(asked, key=str) == [{"route": "a?", "other": "o?"}, {"route": "b?", "other": "o?"}]

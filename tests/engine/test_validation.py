@@ -83,7 +83,8 @@ def test_the_way_out_may_win_and_the_metadata_stays(share):
 @pytest.mark.parametrize("mean", [0.0, 2.0, -1e-7, 2 + 1e-7])
 def test_a_mean_at_the_ends_of_a_scale_fits(mean):
     request = DecisionRequest("x", {"s": Scale("q?", ["low", "mid", "high"])})
-    response = DecisionResponse({"s": ScaleAnswer(mean)})
+    response = validated(request, DecisionResponse({"s": ScaleAnswer(mean)}), "fake")
+    assert response.scale("s") == ScaleAnswer(mean, levels=("low", "mid", "high"))
     assert validated(request, response, "fake") is response
 
 

@@ -31,6 +31,18 @@ def test_favourite_letters_were_measured_with_the_template_that_is_shipped_now()
             assert prior.of_letters(count, prior.template)
 
 
+def test_what_packing_costs_was_measured_with_the_template_that_is_shipped_now() -> None:
+    rows = [(entry, row) for entry in catalogue().values() for row in entry.packing]
+    assert rows
+    for entry, row in rows:
+        assert row.template == TemplateSet.load(entry.template).template("packed").id
+        assert row.low <= row.percent <= row.high
+        assert row.most <= 20
+        assert row.questions > row.inputs > 0
+        assert row.source == "benchmarks/packing"
+        assert re.fullmatch(r"20\d\d-\d\d-\d\d", row.date)
+
+
 def test_the_default_is_an_entry_without_conditions() -> None:
     entry = catalogue()[default_name()]
     assert not entry.must_accept

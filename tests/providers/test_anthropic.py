@@ -98,16 +98,31 @@ def test_a_refusal_is_a_refusal_and_a_cut_answer_is_none(shell):
     with pytest.raises(Refused) as info:
         shell(answering("anthropic/refusal")).decide("x", YesNo("q?"))
     assert (info.value.outcome.reason, info.value.outcome.category) == ("refusal", "cyber")
-    with pytest.raises(UndecidedError, match="no_json_answer"):
+    with pytest.raises(UndecidedError, match="truncated"):
         shell(answering("anthropic/cut")).decide("x", YesNo("q?"))
 
 
 @both
-def test_a_reply_of_thoughts_alone_is_no_answer(shell):
+def test_a_cut_answer_is_asked_for_once_more_with_more_room(shell):
+    server = Server(*[httpx2.Response(200, json=payload("anthropic/cut"))] * ROUND, reply_of("anthropic/yes"))
+    response = shell(connected(server), concurrency=1).decide("x", {"q": YesNo("q?")})
+    assert response.yes_no("q").label_mass == 1
+    assert [body["max_tokens"] for body in server.bodies] == [1024] * ROUND + [4096] * ROUND
+    assert response.usage.requests == 2 * ROUND
+
+
+@both
+def test_a_reply_of_thoughts_alone_is_empty_and_asked_for_once_more(shell):
     body = payload("anthropic/thinking")
     body["content"] = body["content"][:1]
-    with pytest.raises(UndecidedError, match="no_json_answer"):
-        shell(connected(lambda _: httpx2.Response(200, json=body))).decide("x", YesNo("q?"))
+    server = Server(httpx2.Response(200, json=body))
+    with pytest.raises(UndecidedError, match="empty"):
+        shell(connected(server)).decide("x", YesNo("q?"))
+    assert len(server.bodies) == 2 * ROUND
+
+
+def reply_of(name):
+    return httpx2.Response(200, json=payload(name))
 
 
 @both

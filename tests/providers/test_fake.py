@@ -43,6 +43,16 @@ def test_what_is_missing_to_one_is_unseen():
 
 
 @both
+def test_a_list_of_tables_is_a_reply_of_as_many_tokens(shell):
+    reply = [{" ": 0.9, "\n": 0.1}, {"Yes": 0.7, "No": 0.3}, {".": 1.0}]
+    response = shell(FakeProvider(lambda prompt: reply)).decide("x", {"q": YesNo("q?")})
+    assert response.yes_no("q").probability == pytest.approx(0.7)
+    assert response.usage.output_tokens == 3
+    ended = chat_reply([{"Yes": 1.0}, {"<length>": 1.0}])
+    assert ended["choices"][0]["finish_reason"] == "length"
+
+
+@both
 @pytest.mark.parametrize(
     ("ending", "error"),
     [

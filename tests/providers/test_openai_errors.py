@@ -24,6 +24,53 @@ def test_an_error_body_is_read_however_often_it_was_encoded(body):
     assert details(body) == ("no", "seed", "bad_seed")
 
 
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ({"errors": [{"message": "no", "code": "bad_seed"}], "success": False}, ("no", None, "bad_seed")),
+        ({"error": {"error": {"message": "no", "param": "seed"}}}, ("no", "seed", None)),
+        ({"error": {"message": json.dumps(ERROR), "code": 400}}, ("no", "seed", "bad_seed")),
+        ({"error": {"message": "upstream", "metadata": {"raw": ERROR}}}, ("no", "seed", "bad_seed")),
+        ({"error": "no", "error_type": "validation"}, ("no", None, "validation")),
+        ({"code": "permission-denied", "error": "no"}, ("no", None, "permission-denied")),
+        ({"error": "bad_request", "message": "no"}, ("no", None, "bad_request")),
+        ({"Message": "no"}, ("no", None, None)),
+        ({"object": "error", "message": "no", "type": "BadRequestError", "code": 400}, ("no", None, None)),
+        (
+            [{"error": {"code": 400, "message": "no", "status": "INVALID_ARGUMENT"}}],
+            ("no", None, "INVALID_ARGUMENT"),
+        ),
+        ({"error": {"message": "up", "metadata": {"raw": "<html>busy</html>"}}}, ("up", None, None)),
+        ({"error": {}}, ("", None, None)),
+        ({"error": None, "detail": "no"}, ("no", None, None)),
+    ],
+    ids=[
+        "list",
+        "twice",
+        "json_in_message",
+        "raw_object",
+        "tgi",
+        "xai",
+        "kind",
+        "aws",
+        "vllm",
+        "gemini",
+        "raw_html",
+        "empty",
+        "null",
+    ],
+)
+def test_each_hosts_shape_is_read(body, expected):
+    assert details(body) == expected
+
+
+def test_an_error_without_end_is_given_up():
+    body = {"message": "deep"}
+    for _ in range(900):
+        body = {"error": body}
+    assert details(body) == ("", None, None)
+
+
 @pytest.mark.parametrize("text", ["{", "{not json}", "[]", "busy", ""])
 def test_a_text_that_holds_no_object_is_the_message(text):
     assert details(text) == (text, None, None)

@@ -110,11 +110,12 @@ def test_shares_are_a_distribution_within_their_bounds_and_votes_order_them(coun
         (Completion(None, finish="refusal", refusal="policy"), Sample(declined=True, category="policy")),
         (Completion(None, refusal="No."), Sample(declined=True)),
         (Completion('{"answer": "yes"}', finish="content_filter"), Sample(filtered=True)),
-        (Completion('{"answer": "ye', finish="length"), Sample()),
-        (Completion("", finish="tool_calls"), Sample()),
+        (Completion('{"answer": "ye', finish="length"), Sample(problem="truncated")),
+        (Completion("", finish="tool_calls"), Sample(problem="tool_call")),
+        (Completion(None), Sample(problem="empty")),
         (Completion("Perhaps."), Sample()),
     ],
-    ids=["json", "words", "finish", "field", "filter", "cut", "tool", "prose"],
+    ids=["json", "words", "finish", "field", "filter", "cut", "tool", "empty", "prose"],
 )
 def test_one_reply_is_one_vote_a_refusal_or_nothing(completion, sample):
     assert read_sample(completion, YES_NO) == sample

@@ -15,7 +15,7 @@ from yesno.templates import encoding
 from yesno.templates.encoding import encode_line, encode_name, encode_text, render_input
 from yesno.templates.layers import layer_question
 from yesno.templates.render import render_turns
-from yesno.templates.sets import PROMPTS, TemplateSet
+from yesno.templates.sets import PROMPTS, TemplateSet, shipped_sets
 
 BREAKS = ["\n", "\r", "\r\n", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029"]
 HOSTILE = [
@@ -53,11 +53,7 @@ TEXTS = st.lists(st.sampled_from(HOSTILE) | st.text(min_size=1, max_size=8), min
 )
 NAMES = TEXTS.filter(folded)
 TAGS = re.compile(r"</?\w[^<>]*>|<\|[^|]*\||<｜[^｜]*｜>|<<SYS>>|\[/?[A-Z][A-Z_]{2,}\]")
-SETS = [
-    TemplateSet.load(path.name)
-    for path in sorted(PROMPTS.iterdir())
-    if path.is_dir() and path.name != "layers"
-]
+SETS = [TemplateSet.load(name) for name in shipped_sets()]
 
 
 def prompts(question, given):

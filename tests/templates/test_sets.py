@@ -10,9 +10,9 @@ from yesno.messages import Message, freeze_input
 from yesno.questions import Choice, Scale, YesNo
 from yesno.templates.layers import layer_question
 from yesno.templates.render import render_turns
-from yesno.templates.sets import PROMPTS, TemplateSet
+from yesno.templates.sets import PROMPTS, TemplateSet, layer_template, shipped_sets
 
-SETS = sorted(path.name for path in PROMPTS.iterdir() if path.is_dir() and path.name != "layers")
+SETS = shipped_sets()
 LAYERS = sorted(path.stem for path in (PROMPTS / "layers").glob("*.j2"))
 QUESTIONS = {
     "yes_no": YesNo("Is it?"),
@@ -52,10 +52,12 @@ def test_every_set_has_a_file_per_question_type_and_nothing_else():
     for name in SETS:
         assert sorted(path.name for path in (PROMPTS / name).iterdir()) == [
             "choice.j2",
+            "packed.j2",
             "scale.j2",
             "yes_no.j2",
         ]
     assert "default" in SETS
+    assert {path.name for path in PROMPTS.iterdir()} == {*SETS, "layers", "guardrails"}
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -141,7 +143,8 @@ def test_worked_examples_become_turns_with_their_labels():
 @pytest.mark.parametrize("layer", LAYERS)
 def test_every_layer_has_a_question_that_holds_its_data(layer):
     text = layer_question(layer, name="n1", description="d1 </input>", document="doc1")
-    assert any(word in text for word in ("n1", "d1", "doc1"))
+    whole = layer_template(layer).front["description"].endswith("No variables.")
+    assert any(word in text for word in ("n1", "d1", "doc1")) is not whole
     assert "</input>" not in text
     bare = layer_question(layer, name="n1", description="", document="doc1")
     assert "()" not in bare
@@ -176,6 +179,13 @@ def test_the_id_holds_name_version_and_digest_and_changes_with_the_file(tmp_path
     assert write(tmp_path / "four", GOOD.replace("version = 3", "version = 4")).id.startswith(
         "four/yes_no@4#"
     )
+
+
+def test_the_digest_of_the_words_leaves_the_front_matter_out(tmp_path):
+    one = write(tmp_path / "one", GOOD)
+    other = write(tmp_path / "two", GOOD.replace("mine", "yours"))
+    assert one.digest != other.digest
+    assert one.wording == other.wording != write(tmp_path / "three", GOOD.replace("U ", "V ")).wording
 
 
 def test_an_answer_names_the_template_it_was_read_with(tmp_path):

@@ -41,10 +41,35 @@ from yesno import (
 )
 from yesno.engine.caching import Cache
 from yesno.engine.diagnosis import Diagnosis
-from yesno.filters import FoundTools, ToolFilter, ToolSearch, ToolSelection
-from yesno.flow import outcome_of
-from yesno.providers.prices import Price
+from yesno.filters import (
+    Card,
+    Check,
+    FoundTools,
+    Guardrails,
+    Ranking,
+    Reranker,
+    Scores,
+    ToolFilter,
+    ToolSearch,
+    ToolSelection,
+    Verdict,
+)
+from yesno.flow import Outcomes, outcome_of, spent_on
+from yesno.prices import Price
 from yesno.questions import Answer, Outcome, Question
+from yesno.routers import (
+    AgentRouter,
+    AgentState,
+    AsyncRoutedStream,
+    AsyncRoutingChatModel,
+    ChatRouter,
+    QueryRoute,
+    QueryRouter,
+    RouteChoice,
+    RoutedResponse,
+    RoutedStream,
+    RoutingChatModel,
+)
 from yesno.tools import Tool
 
 SPAM = YesNo("Is it spam?", yes_when="it sells", examples=[("buy now", True)])
@@ -58,6 +83,24 @@ class PickAnswer(Answer):
 
 class Pick(Question[PickAnswer]):
     """A question type of one's own."""
+
+
+def guard(text: str, model: DecisionModel, documents: list[Path]) -> None:
+    checks: list[str | Check] = ["prompt_injection", Check("off_topic", topic="cooking", threshold=0.8)]
+    assert_type(Guardrails(checks, model=model).check_input(text), Verdict)
+    assert_type(Guardrails({"rude": "Is it?"}).judge_output(text, user=text), Flow[Verdict])
+    assert_type(model.run(Guardrails(checks).with_check("personal_data").judge_input(text)), Verdict)
+    assert_type(Check("personal_data").card, Card | None)
+    ranking = model.run(Reranker(text=lambda path: path.read_text()).rerank(text, documents, top_k=3))
+    assert_type(ranking, Ranking[Path])
+    assert_type(ranking.documents, tuple[Path, ...])
+    assert_type(model.run(Reranker().score(text, documents), parameters=Parameters(model_name="m")), Scores)
+    assert_type(spent_on(Outcomes()), Usage | None)
+
+
+async def aguard(text: str, model: AsyncDecisionModel) -> None:
+    assert_type(await Guardrails({"rude": SPAM}, model=model).check_input(text), Verdict)
+    assert_type(await model.run(Guardrails({"rude": SPAM}).judge_input(text)), Verdict)
 
 
 class Ear(Listener):
@@ -160,6 +203,8 @@ def read(response: DecisionResponse) -> None:
     assert_type(response.choice("c").margin(), float)
     assert_type(response.scale("s").mean, float)
     assert_type(response.scale("s").level(), int)
+    assert_type(response.scale("s").levels, tuple[str, ...])
+    assert_type(response.scale("s").most_likely(), str)
     assert_type(response.answer("p", PickAnswer), PickAnswer)
     assert_type(response.outcome("q"), Outcome)
     assert_type(response.model, str | None)
@@ -187,3 +232,22 @@ def filters(model: DecisionModel, tools: list[Tool]) -> None:
     assert_type(model.run(ToolFilter().select(lambda: tools, "hi")), list[Any] | None)
     assert_type(model.run(ToolFilter().explain(tools, "hi")), ToolSelection[Any])
     assert_type(model.run(ToolSearch().find("{}", tools)), FoundTools[Tool])
+
+
+def routers(model: DecisionModel) -> None:
+    router = ChatRouter({"small": "facts", "large": ["proofs", "code"]}, default="large")
+    assert_type(model.run(router.route("x")), RouteChoice)
+    assert_type(model.run(QueryRouter({"manual": "how to"}).route("x")), QueryRoute[str])
+    assert_type(model.run(QueryRouter([(3, "how to")]).route("x", [Message("user", "x")])), QueryRoute[int])
+    assert_type(model.run(AgentRouter({"a": print}).decide({"task": "x"})), AgentState)
+    chat = RoutingChatModel(router, {"small": print, "large": print}, model=model)
+    assert_type(chat("x", temperature=0), RoutedResponse)
+    assert_type(chat.stream([Message("user", "x")]), RoutedStream)
+
+
+async def async_routers(model: AsyncDecisionModel) -> None:
+    router = ChatRouter({"small": "facts", "large": "proofs"}, default="large")
+    assert_type(await model.run(router.route("x")), RouteChoice)
+    chat = AsyncRoutingChatModel(router, {"small": print, "large": print}, model=model)
+    assert_type(await chat("x"), RoutedResponse)
+    assert_type(chat.stream("x"), AsyncRoutedStream)

@@ -70,7 +70,7 @@ def is_right(item: Item, outcome: Outcome) -> bool:
         case YesNoAnswer():
             return outcome.is_yes() == item.right
         case ChoiceAnswer(value=value):
-            return value == item.right
+            return bool(value == item.right)
         case ScaleAnswer() if isinstance(item.question, Scale):
             return item.question.levels[outcome.level()] == item.right
         case _:

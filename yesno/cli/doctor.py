@@ -20,7 +20,7 @@ COLOURS = {"ok": "green", "warn": "yellow", "fail": "red", "unknown": "dim"}
 
 
 def doctor(
-    connection: Annotated[Connection, Without("orders", "prior", "cache", "concurrency")],
+    connection: Annotated[Connection, Without("orders", "prior", "packing", "cache", "concurrency")],
     as_json: Json = False,
 ) -> int:
     """Check how a model's host behaves, and say what to do about it.

@@ -101,6 +101,15 @@ class Connection:
             help="Take out the model's favourites: auto, content_free or off.",
         ),
     ] = "auto"
+    packing: Annotated[
+        str,
+        typer.Option(
+            "--packing",
+            metavar="NAME",
+            parser=word("separate", "packed", "auto"),
+            help="Yes/no questions on one input: separate, packed in one request, or auto.",
+        ),
+    ] = "separate"
     min_label_mass: Annotated[
         float,
         typer.Option(
@@ -143,6 +152,10 @@ class Connection:
         bool,
         typer.Option("--cache/--no-cache", help="Keep replies, and send no equal request twice."),
     ] = True
+    memory: Annotated[
+        bool,
+        typer.Option("--memory/--no-memory", help="Keep what is learned of the model for later runs."),
+    ] = True
 
     def settings(self) -> dict[str, Any]:
         """Return the arguments of `DecisionModel`, apart from the model and the cache.
@@ -150,7 +163,7 @@ class Connection:
         Raises:
             ConfigError: A limit of the budget is impossible.
         """
-        names = ("base_url", "template", "strategy", "strict", "orders", "prior", "min_label_mass")
+        names = ("base_url", "template", "strategy", "strict", "orders", "prior", "packing", "min_label_mass")
         given = {name: getattr(self, name) for name in (*names, "concurrency", "price")}
         given["timeout_s"] = self.timeout
         limits = {"usd": self.budget_usd, "requests": self.budget_requests, "tokens": self.budget_tokens}
@@ -183,6 +196,11 @@ class Connection:
                 from yesno.engine.sqlite_cache import SqliteCache
 
                 options["cache"] = held.enter_context(SqliteCache(cache_file(environment.cache_dir)))
+            if self.memory and provider != "fake":
+                from yesno.engine.folder_memory import FolderMemory
+
+                folder = environment.cache_dir
+                options["memory"] = FolderMemory(None if folder is None else folder / "learned")
             yield held.enter_context(DecisionModel(spec, **options))
 
 

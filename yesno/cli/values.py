@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from yesno.providers.prices import Price
+    from yesno.prices import Price
 
 __all__ = ["names", "number", "orders", "price", "whole", "word"]
 
@@ -57,7 +57,7 @@ def word(*known: str) -> Callable[[str], str]:
 
 def price(text: str) -> Price:
     """Return a price from dollars per million tokens: `input,output` or `input,output,cached input`."""
-    from yesno.providers.prices import Price
+    from yesno.prices import Price
 
     parts = [number(part.strip()) for part in text.split(",")]
     if len(parts) not in (2, 3):

@@ -5,17 +5,19 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 from yesno.engine.aio_flights import AsyncFlights
 from yesno.engine.aio_gates import AsyncPlaces
-from yesno.engine.batches import SINGLE, requests_of
+from yesno.engine.batches import SINGLE, outcomes_of, requests_of
 from yesno.engine.core import Core, Spent
+from yesno.engine.packing import Talk
 from yesno.errors import DeadlineExceeded, YesnoError
 from yesno.evidence import Reply
-from yesno.flow import Ask, Flow, Later, arun
+from yesno.flow import Ask, Flow, Later, Outcomes, arun
 from yesno.messages import InputLike
 from yesno.providers.base import Payload, Provider, Task
 from yesno.questions import Answer, Outcome, Question, Refusal, Undecided
@@ -69,12 +71,12 @@ class AsyncDecisionModel(Core):
         return unwrapped(response.outcome(SINGLE)) if isinstance(questions, Question) else response
 
     @overload
-    async def run(self, flow: Flow[Later[T]]) -> T: ...
+    async def run(self, flow: Flow[Later[T]], *, parameters: Parameters | None = None) -> T: ...
     @overload
-    async def run(self, flow: Flow[T]) -> T: ...
-    async def run(self, flow: Flow[Any]) -> Any:
-        """Run a flow to its end and return its result."""
-        return await arun(flow, self._answer_all)
+    async def run(self, flow: Flow[T], *, parameters: Parameters | None = None) -> T: ...
+    async def run(self, flow: Flow[Any], *, parameters: Parameters | None = None) -> Any:
+        """Do what `DecisionModel.run` does, awaited. A failure cancels the other requests of its round."""
+        return await arun(flow, partial(self._answer_all, parameters=parameters))
 
     @overload
     def map(
@@ -155,20 +157,19 @@ class AsyncDecisionModel(Core):
             return Failure(error)
         return response.outcome(SINGLE) if isinstance(questions, Question) else response
 
-    async def _answer_all(self, asks: Sequence[Ask]) -> Sequence[Outcome]:
-        outcomes: dict[int, Outcome] = {}
+    async def _answer_all(self, asks: Sequence[Ask], *, parameters: Parameters | None) -> Outcomes:
         grouped = requests_of(asks)
-        responses = await _each(self._decide, [self.request(r, None, None) for r, _ in grouped])
-        for (_, places), response in zip(grouped, responses, strict=True):
-            for place in places:
-                outcomes[place] = response.outcome(f"{SINGLE}_{place}")
-        return [outcomes[place] for place in range(len(asks))]
+        requests = [self.request(r, None, parameters) for r, _ in grouped]
+        responses = await _each(self._decide, requests)
+        return outcomes_of(asks, [places for _, places in grouped], responses)
 
     async def _decide(self, request: DecisionRequest) -> DecisionResponse:
         call = self.call(request)
         try:
             self.check(request)
             response = self.validated(request, await self._within(request))
+            if self.keeper.is_behind:
+                await asyncio.to_thread(self.keeper.flush)
         except Exception as error:
             self.tell_error(call, error)
             raise
@@ -191,24 +192,26 @@ class AsyncDecisionModel(Core):
 
     async def _respond(self, request: DecisionRequest) -> DecisionResponse:
         attempt_s = self.attempt_s(request.parameters.timeout_s)
-        if self.is_native():
-            return self.native_response(request, await self._send(attempt_s, self.native_task(request)))
         spent = Spent()
-        questions = list(request.questions.values())
-        outcomes = await _each(lambda question: self._answer(question, request, spent, attempt_s), questions)
-        named: Mapping[str, Outcome] = dict(zip(request.questions, outcomes, strict=True))
-        return self.response(request, named, spent)
+        native, first, left = self.is_native(request), None, request.questions
+        if native:
+            reply = await self._send(attempt_s, self.native_task(request))
+            first = self.native_response(request, reply)
+            left = self.left_by(request, first)
+            if first is not None and not left:
+                return first
+            spent.add(reply)
+        parts = await _each(lambda talk: self._hold(talk, spent, attempt_s), self.talks(request, left))
+        return self.response(request, self.joined(request, first, parts, native=native), spent)
 
-    async def _answer(
-        self, question: Question[Any], request: DecisionRequest, spent: Spent, attempt_s: float | None
-    ) -> Outcome:
+    async def _hold(self, talk: Talk, spent: Spent, attempt_s: float | None) -> Mapping[str, Outcome]:
         async def replies_to(tasks: Sequence[Task]) -> list[Reply]:
             replies = await _each(partial(self._send, attempt_s), tasks)
             for reply in replies:
                 spent.add(reply)
             return replies
 
-        return await arun(self.conversation(question, request), replies_to)
+        return await arun(talk, replies_to)
 
     async def _send(self, attempt_s: float | None, task: Task) -> Reply:
         return await arun(self.exchange(task), partial(self._deliver, attempt_s, task))
@@ -246,14 +249,24 @@ class AsyncDecisionModel(Core):
 
 
 async def _each(work: Callable[[T], Awaitable[R]], items: Sequence[T]) -> list[R]:
-    """Do the same for all items at once; the first failure, in their order, is raised when all have ended."""
+    """Do the same for all items at once; a failure cancels the others and is raised when these have ended.
+
+    Of several failures the first in the order of the items is raised.
+    """
     if len(items) == 1:
         return [await work(items[0])]
-    results = await asyncio.gather(*(work(item) for item in items), return_exceptions=True)
-    for result in results:
-        if isinstance(result, BaseException):
-            raise result
-    return cast("list[R]", results)
+
+    async def one(item: T) -> R:
+        return await work(item)
+
+    tasks: list[asyncio.Task[R]] = []
+    with suppress(BaseExceptionGroup):  # of the failures, which the tasks hold as well
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(one(item)) for item in items]
+    for task in tasks:
+        if not task.cancelled() and (error := task.exception()) is not None:
+            raise error
+    return [task.result() for task in tasks]
 
 
 async def _each_of(inputs: Iterable[Any] | AsyncIterable[Any]) -> AsyncIterator[Any]:

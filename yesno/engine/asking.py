@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, TypeAlias, TypeVar, cast
 
+from yesno.engine.exact import Vocabulary, by_codes, with_tokens
 from yesno.engine.labelling import BuiltIn, labels_of, shown_in_json, shown_labels
 from yesno.engine.ladder import Ladder
 from yesno.engine.orders import Orders, averaged, further_orders
@@ -14,9 +16,9 @@ from yesno.engine.sampling import CAP as SAMPLE_CAP
 from yesno.engine.sampling import sampled, schema_of
 from yesno.engine.tournament import combine, final_of, groups_of
 from yesno.errors import QuestionError
-from yesno.evidence import Completion, NativeAnswers, NoEvidence, Reply
+from yesno.evidence import Completion, NativeAnswers, NoEvidence, Reply, TokenIds
 from yesno.messages import Input
-from yesno.providers.base import PromptTask, Turn
+from yesno.providers.base import PromptTask, TokenTask, Turn
 from yesno.providers.profiles import Profile
 from yesno.questions import Attempt, Choice, Outcome, Question, Refusal, Scale, Undecided, YesNo
 from yesno.reading.answers import make_answer, number_bounds
@@ -24,17 +26,17 @@ from yesno.reading.labels import LETTERS, LabelSet
 from yesno.reading.logprobs import read
 from yesno.reading.outcome import Declined, Reading, Unread
 from yesno.reading.priors import PROBES, Prior, corrected, prior_of
-from yesno.templates.render import render_turns
+from yesno.templates.render import ShowLabels, render_turns
 from yesno.templates.sets import TemplateSet
 
-__all__ = ["Asking", "Conversation"]
+__all__ = ["LONGER", "LONG_CAP", "Asking", "Conversation", "Result", "outcome_from", "word_for"]
 
-Conversation: TypeAlias = Generator[Sequence[PromptTask], Sequence[Reply], Outcome]
+Conversation: TypeAlias = Generator[Sequence[PromptTask | TokenTask], Sequence[Reply], Outcome]
 """Yields prompts to send at once and is sent their replies; returns the outcome."""
 
 Result: TypeAlias = Reading | Unread | Declined
 T = TypeVar("T")
-_Turn: TypeAlias = Generator[Sequence[PromptTask], Sequence[Reply], T]
+_Turn: TypeAlias = Generator[Sequence[PromptTask | TokenTask], Sequence[Reply], T]
 
 LONGER = {"truncated", "reasoning_unfinished"}
 """Reasons for which the second try gets room to finish."""
@@ -58,6 +60,7 @@ class Asking:
     priors: Priors = field(default_factory=Priors)
     ladder: Ladder = field(default_factory=Ladder)
     orders: Orders = 1
+    vocabulary: Vocabulary = field(default_factory=Vocabulary)
 
     def check(self, question: Question[Any]) -> None:
         """Refuse a question that cannot be asked, before anything is sent."""
@@ -81,13 +84,14 @@ class Asking:
         cap: int,
         strict: bool = False,
         swapped: bool = False,
+        show: ShowLabels = shown_labels,
     ) -> PromptTask:
         """Return the prompt whose answer token is to be read."""
         turns = render_turns(
             self.templates.template(question.kind),
             question,
             given,
-            shown_labels,
+            show,
             strict=strict,
             prefill=profile.prefill,
             swapped=swapped,
@@ -128,11 +132,11 @@ class Asking:
                 result = yield from interview.by_logprobs(asked, attempts)
             else:
                 result, requests = yield from interview.by_samples(asked)
-                attempts.append(Attempt("sampled", _word(result), requests))
+                attempts.append(Attempt("sampled", word_for(result), requests))
             if not isinstance(result, Unread):
                 break
             self.ladder.fell(step, model_name, result.reason)
-        return _outcome(asked, result, tuple(attempts), template)
+        return outcome_from(asked, result, tuple(attempts), template)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +171,7 @@ class _Interview:
         cap, strict = SHORT_CAP, False
         while True:
             result, requests = yield from self.ask(question, prior, strict=strict, cap=cap)
-            attempts.append(Attempt("logprobs", _word(result), requests))
+            attempts.append(Attempt("logprobs", word_for(result), requests))
             if strict or not isinstance(result, Unread) or result.reason in FINAL:
                 return result
             cap, strict = (LONG_CAP if result.reason in LONGER else cap), True
@@ -195,7 +199,7 @@ class _Interview:
         priors = self.asking.priors
         template = self.asking.templates.template(question.kind).id
         name = repr((question, self.model_name, template, self.swapped))
-        known = priors.known(name)
+        known = priors.known(name, len(self.asking.labels(question)))
         if known != "unmeasured":
             return known, 0
         replies = yield [replace(self, given=probe)._task(question, cap=SHORT_CAP) for probe in PROBES]
@@ -211,9 +215,20 @@ class _Interview:
     ) -> _Turn[tuple[Result, int]]:
         """Return the reading and the number of requests it took."""
         if isinstance(question, Choice) and not self._in_one(question):
-            return (yield from self._tournament(question, strict=strict, cap=cap))
+            most = self._most_tokens(strict=strict)
+            make = partial(self._task, question, cap=cap, strict=strict)
+            vocabulary = self.asking.vocabulary
+            found, spent = yield from by_codes(question, make, self._read, self.model_name, most, vocabulary)
+            if found is not None:
+                return found, spent
+            result, requests = yield from self._tournament(question, strict=strict, cap=cap)
+            return result, spent + requests
         (result,), requests = yield from self._round([question], prior, strict=strict, cap=cap)
         return result, requests
+
+    def _most_tokens(self, *, strict: bool) -> int:
+        """Return how many tokens of its own a request may ask for: none in a second try, which reads the most probable."""
+        return 0 if strict else self.profile.exact_labels
 
     @property
     def _limit(self) -> int:
@@ -237,7 +252,12 @@ class _Interview:
     def _round(
         self, questions: Sequence[BuiltIn], prior: Prior | None, *, strict: bool, cap: int
     ) -> _Turn[tuple[list[Result], int]]:
-        replies = yield [self._task(question, strict=strict, cap=cap) for question in questions]
+        tasks = [self._task(question, strict=strict, cap=cap) for question in questions]
+        most, vocabulary = self._most_tokens(strict=strict), self.asking.vocabulary
+        sets = [self.asking.labels(question) for question in questions]
+        tasks, spent = yield from with_tokens(tasks, sets, self.model_name, most, vocabulary)
+        replies = yield tasks
+        vocabulary.note(tasks, replies)
         results: list[Result] = []
         for question, reply in zip(questions, replies, strict=True):
             result = self._read(reply, self.asking.labels(question))
@@ -245,9 +265,11 @@ class _Interview:
                 # a stricter prompt is another prompt, with a prior of its own
                 result = corrected(result, prior)
             results.append(result)
-        return results, sum(reply.usage.requests for reply in replies)
+        return results, spent + sum(reply.usage.requests for reply in replies)
 
-    def _task(self, question: BuiltIn, *, cap: int, strict: bool = False) -> PromptTask:
+    def _task(
+        self, question: BuiltIn, *, cap: int, strict: bool = False, show: ShowLabels = shown_labels
+    ) -> PromptTask:
         return self.asking.task(
             question,
             self.given,
@@ -256,6 +278,7 @@ class _Interview:
             cap=cap,
             strict=strict,
             swapped=self.swapped,
+            show=show,
         )
 
     def _letters(self, question: BuiltIn) -> Prior | None:
@@ -273,11 +296,12 @@ class _Interview:
                 return read(reply.evidence, labels, min_mass=self.asking.min_label_mass)
             case NoEvidence(reason):
                 return Unread(reason)
-            case NativeAnswers():
-                raise TypeError("a decision endpoint's answers came back for a prompt")
+            case NativeAnswers() | TokenIds():
+                raise TypeError("something else than a completion came back for a prompt")
 
 
-def _outcome(question: BuiltIn, result: Result, attempts: tuple[Attempt, ...], template: str) -> Outcome:
+def outcome_from(question: BuiltIn, result: Result, attempts: tuple[Attempt, ...], template: str) -> Outcome:
+    """Turn what was read into the outcome of a question."""
     match result:
         case Reading():
             return make_answer(question, result, attempts=attempts, template=template)
@@ -288,5 +312,6 @@ def _outcome(question: BuiltIn, result: Result, attempts: tuple[Attempt, ...], t
             return Undecided(reason, low, high, None if partial is None else partial.label_mass, attempts)
 
 
-def _word(result: Result) -> str:
+def word_for(result: Result) -> str:
+    """Return how an attempt with this result is noted."""
     return "answered" if isinstance(result, Reading) else result.reason

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -9,28 +10,33 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from yesno._log import get_logger
-from yesno.engine.asking import Asking, Conversation
+from yesno.engine.asking import Asking
 from yesno.engine.batches import SINGLE
 from yesno.engine.budget import Budget
 from yesno.engine.caching import Cache
 from yesno.engine.delivery import Delivery
-from yesno.engine.ladder import NO_LOGPROBS, StrategyName, ladder_for
+from yesno.engine.exact import NO_NUMBERS
+from yesno.engine.ladder import NO_ENDPOINT, NO_LOGPROBS, StrategyName, ladder_for
 from yesno.engine.listeners import Call, Listener, notify
-from yesno.engine.native import native_response
+from yesno.engine.memory import Facts, Keeper, Memory, checked_memory
+from yesno.engine.native import joined, left_by, native_response
 from yesno.engine.orders import Orders, checked_orders
+from yesno.engine.packing import Packing, Talk, packer_for
 from yesno.engine.priors import PriorPolicy, Priors, checked_policy
 from yesno.engine.retry import RetryPolicy
 from yesno.engine.validation import validated
 from yesno.errors import (
     ConfigError,
+    ProviderError,
     ProviderRejected,
     ProviderUnavailable,
     QuestionError,
+    UnreadableReply,
 )
 from yesno.evidence import Completion, Evidence, NoEvidence, Reply, Usage
+from yesno.prices import Price
 from yesno.providers import load_provider
-from yesno.providers.base import NativeTask, Payload, PromptTask, Provider, Task
-from yesno.providers.prices import Price
+from yesno.providers.base import NativeTask, Payload, PromptTask, Provider, Task, TokenTask
 from yesno.questions import (
     Outcome,
     Question,
@@ -78,6 +84,7 @@ class Core:
         min_label_mass: float = 0.5,
         prior: PriorPolicy = "auto",
         orders: Orders = 1,
+        packing: Packing = "separate",
         strategy: StrategyName = "auto",
         strict: bool = False,
         timeout_s: float | None = None,
@@ -87,6 +94,7 @@ class Core:
         cache: Cache | None = None,
         budget: Budget | None = None,
         price: Price | None = None,
+        memory: Memory | None = None,
         **options: Any,
     ) -> None:
         settings = Settings.from_env()
@@ -98,8 +106,10 @@ class Core:
             )
         profile = self.provider.profile
         chosen = template or settings.template or profile.template
+        self._own_template = bool(template or settings.template)
         templates = chosen if isinstance(chosen, TemplateSet) else TemplateSet.load(chosen)
-        self.priors = Priors(checked_policy(prior))
+        self.keeper = Keeper(checked_memory(memory), self.provider)
+        self.priors = Priors(checked_policy(prior), self.keeper)
         self.ladder = ladder_for(
             strategy,
             profile.strategies,
@@ -114,6 +124,7 @@ class Core:
             self.ladder,
             checked_orders(orders),
         )
+        self.packer = packer_for(packing, self.asking, self.provider.model)
         self.timeout_s = profile.timeout_s if timeout_s is None else _positive("timeout_s", timeout_s)
         self.concurrency = _at_least_one(
             "concurrency", profile.concurrency if concurrency is None else concurrency
@@ -122,6 +133,17 @@ class Core:
         self.listeners = tuple(listeners)
         self.delivery = Delivery(self.provider, cache, budget, price)
         self._warned: set[tuple[str, str]] = set()
+        self._recall()
+
+    def _recall(self) -> None:
+        """Take over what an earlier check of the host has shown."""
+        facts = self.keeper.facts()
+        if facts is None:
+            return
+        self.provider.learn(facts.profile)
+        if facts.blind is not None:
+            self.ladder.note_blind(self.model_name, facts.blind)
+            self._warn("sampled_instead", f"{self.model_name}: {facts.blind}, as found before")
 
     @property
     def provider_name(self) -> str:
@@ -162,29 +184,57 @@ class Core:
             if isinstance(question, Question):
                 self.priors.announce(question)
 
-    def is_native(self) -> bool:
-        """Return whether the provider takes whole requests."""
-        return self.ladder.strategies[0] == "native"
+    def is_native(self, request: DecisionRequest) -> bool:
+        """Return whether a decision endpoint is given the whole request first.
+
+        One that has prompts of its own is passed over where the caller has wishes about them.
+        """
+        wishes = self.asking.orders != 1 or self.priors.policy == "content_free" or self._own_template
+        if wishes and self.ladder.goes_on:
+            return False
+        return self.ladder.begins_native(request.parameters.model_name or "")
 
     def check(self, request: DecisionRequest) -> None:
         """Refuse what the provider cannot answer, before anything is sent."""
-        if not self.is_native():
+        if self.ladder.goes_on or not self.is_native(request):
             for question in request.questions.values():
                 self.asking.check(question)
 
-    def conversation(self, question: Question[Any], request: DecisionRequest) -> Conversation:
-        """Start asking one question of a request."""
-        return self.asking.converse(
-            question, request.input, request.parameters.model_name or "", self.provider.profile
+    def talks(self, request: DecisionRequest, questions: Mapping[str, Question[Any]]) -> list[Talk]:
+        """Start asking these questions of a request, packed or each alone."""
+        return self.packer.talks(
+            questions, request.input, request.parameters.model_name or "", self.provider.profile
         )
 
     def native_task(self, request: DecisionRequest) -> NativeTask:
         """Return a request as one task for a decision endpoint."""
         return NativeTask(request, request.parameters.model_name or "")
 
-    def native_response(self, request: DecisionRequest, reply: Reply) -> DecisionResponse:
-        """Turn a decision endpoint's reply into a response, its answers marked as such."""
+    def native_response(self, request: DecisionRequest, reply: Reply) -> DecisionResponse | None:
+        """Turn a decision endpoint's reply into a response, its answers marked as such; None when it refused."""
+        if isinstance(reply.evidence, NoEvidence) and self.ladder.goes_on:
+            return None
         return native_response(request, reply, self.provider.name, self.asking.min_label_mass)
+
+    def left_by(
+        self, request: DecisionRequest, response: DecisionResponse | None
+    ) -> Mapping[str, Question[Any]]:
+        """Return the questions that a decision endpoint leaves to the next step, where there is one."""
+        return left_by(request, response) if self.ladder.goes_on else {}
+
+    def joined(
+        self,
+        request: DecisionRequest,
+        response: DecisionResponse | None,
+        parts: Sequence[Mapping[str, Outcome]],
+        *,
+        native: bool,
+    ) -> Mapping[str, Outcome]:
+        """Return the outcomes of all questions in the order asked, what a decision endpoint said among them."""
+        later = {name: outcome for part in parts for name, outcome in part.items()}
+        if native:
+            return joined(request, response, later, NO_ENDPOINT)
+        return {name: later[name] for name in request.questions}
 
     def response(
         self, request: DecisionRequest, outcomes: Mapping[str, Outcome], spent: Spent
@@ -230,15 +280,19 @@ class Core:
         log-probabilities for this model, which is remembered, or it filters this content.
         """
         for_logprobs = isinstance(task, PromptTask) and task.schema is None
-        if for_logprobs and self.ladder.refuses_logprobs(task.model_name):
-            return Reply(NoEvidence(NO_LOGPROBS))
-        payload = self.provider.build(task)
+        payload = self._built(task, for_logprobs=for_logprobs)
+        if isinstance(payload, Reply):
+            return payload
         payload = {**payload, **fields} if fields else payload
         changes = refused = 0
         while True:
             try:
                 reply = yield payload
+            except (UnreadableReply, ProviderUnavailable) as error:
+                return self._passed_over(task, error)
             except ProviderRejected as error:
+                if self._is_passable(task, error):
+                    return self._passed_over(task, error)
                 if fields and error.param in (*fields, None):
                     raise
                 refused += not error.shared
@@ -253,6 +307,42 @@ class Core:
             else:
                 return replace(reply, usage=reply.usage + _refused(refused)) if refused else reply
 
+    def _built(self, task: Task, *, for_logprobs: bool) -> Payload | Reply:
+        """Return the body for a task, or the reply to one that need not be sent."""
+        if for_logprobs and self.ladder.refuses_logprobs(task.model_name):
+            return Reply(NoEvidence(NO_LOGPROBS))
+        try:
+            return self.provider.build(task)
+        except QuestionError:
+            if isinstance(task, NativeTask) and self.ladder.goes_on:
+                return Reply(NoEvidence(NO_ENDPOINT))
+            raise
+
+    def _is_passable(self, task: Task, error: ProviderError) -> bool:
+        """Return whether there is another way than the one that ended in an error."""
+        if isinstance(task, TokenTask):
+            return True
+        return isinstance(task, NativeTask) and self.ladder.goes_on and _is_refused(error)
+
+    def _passed_over(self, task: Task, error: ProviderError) -> Reply:
+        """Return what an error says about a way that is not the only one.
+
+        Raises:
+            ProviderError: It is the only one.
+        """
+        if not self._is_passable(task, error):
+            raise error
+        if isinstance(error, ProviderUnavailable):
+            return Reply(NoEvidence("unavailable"))
+        usage = _refused(not error.shared)
+        if isinstance(task, TokenTask):
+            return Reply(NoEvidence(NO_NUMBERS), usage=usage)
+        self._warn(NO_ENDPOINT, task.model_name)
+        # a refusal that speaks of the route is about the server and its model, another one about this request
+        if error.status in (404, 405, 501) or re.search(r"/v1/\w", str(error)):
+            self.ladder.note_no_endpoint(task.model_name)
+        return Reply(NoEvidence(NO_ENDPOINT), usage=usage)
+
     def probing(self, sent: Sequence[object]) -> Probing[Diagnosis]:
         """Yield the requests that show how the host behaves; judge their replies and remember what they say.
 
@@ -263,11 +353,15 @@ class Core:
         from yesno.engine.diagnosis import Diagnosis, diagnose, learned
         from yesno.engine.probe import probe
 
+        if self.keeper.memory is not None:  # what was remembered is what has to be checked
+            self.provider.learn(self.keeper.row)
+            self.ladder.forget(self.model_name)
         found = yield from probe(self.provider, self.asking, self.model_name)
+        blind = found.strategy == "logprobs" and found.blind
         self.provider.learn(learned(self.provider.profile, found))
-        if found.strategy == "logprobs" and found.blind:
+        if blind:
             self.ladder.note_blind(self.model_name, NO_LOGPROBS)
-        return Diagnosis(
+        diagnosis = Diagnosis(
             self.provider_name,
             found.model or self.model_name,
             found.strategy,
@@ -275,13 +369,16 @@ class Core:
             requests=len(sent),
             usage=found.usage,
         )
+        if diagnosis.verdict == "ok":
+            self.keeper.keep_facts(Facts(self.provider.profile, NO_LOGPROBS if blind else None))
+        return diagnosis
 
     def _evidence_in(
         self, error: ProviderRejected, model_name: str, *, for_logprobs: bool
     ) -> Evidence | None:
         if error.code == "content_filter":
             return Completion(None, finish="content_filter")
-        about_logprobs = error.status in (400, 403, 422) and error.param in ("logprobs", "top_logprobs")
+        about_logprobs = error.status in (400, 403, 422, 501) and error.param in ("logprobs", "top_logprobs")
         if for_logprobs and (about_logprobs or error.code == NO_LOGPROBS):
             self.ladder.note_blind(model_name, NO_LOGPROBS)
             self._warn(NO_LOGPROBS, model_name)
@@ -312,6 +409,13 @@ class Core:
             get_logger("engine").warning(
                 event, provider=self.provider.name, model=self.model_name, reason=reason
             )
+
+
+def _is_refused(error: ProviderError) -> bool:
+    """Return whether a decision endpoint does not take a request that may well be asked in another way."""
+    if isinstance(error, ProviderRejected):
+        return error.status in (400, 404, 405, 422, 501) and error.code != "content_filter"
+    return isinstance(error, UnreadableReply)
 
 
 def _refused(requests: int, *, filtered: bool = False) -> Usage:

@@ -15,8 +15,8 @@ from yesno.engine.budget import Amounts, Budget, Reservation
 from yesno.engine.caching import Cache, key_of, payload_of, text_of, value_of
 from yesno.errors import ConfigError, ProviderError, UnreadableReply
 from yesno.evidence import Reply, Usage
+from yesno.prices import Price, price_for
 from yesno.providers.base import NativeTask, Payload, PromptTask, Provider, Task
-from yesno.providers.prices import Price, price_for
 
 if TYPE_CHECKING:
     import asyncio
@@ -61,7 +61,7 @@ class Delivery:
         if self.budget is not None and self.budget.usd is not None and self.price_of(model_name) is None:
             raise ConfigError(
                 f"a budget in dollars needs a known price, and the price of {model_name!r} at "
-                f"{self.provider.name!r} is unknown; pass `price=Price(...)` from `yesno.providers.prices`, "
+                f"{self.provider.name!r} is unknown; pass `price=Price(...)` from `yesno.prices`, "
                 "or limit `requests` or `tokens`"
             )
 

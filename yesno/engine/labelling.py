@@ -49,6 +49,8 @@ def labels_of(question: BuiltIn, template: FileTemplate, *, whole: bool = False)
         case Scale():
             first = template.front.get("first", 1)
             numbered = template.front.get("labels") == "numbers" and len(question.levels) + first <= 10
+            # a level that is itself a number would be shown beside another one's
+            numbered = numbered and not any(level.strip().isdecimal() for level in question.levels)
             return _labels(
                 question.levels, "numbers" if numbered else "columns" if whole else "letters", first
             )

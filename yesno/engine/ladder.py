@@ -10,12 +10,14 @@ from yesno.errors import ConfigError
 from yesno.providers.profiles import Strategy
 from yesno.questions import Attempt
 
-__all__ = ["BLIND", "NO_LOGPROBS", "Ladder", "StrategyName", "ladder_for"]
+__all__ = ["BLIND", "NO_ENDPOINT", "NO_LOGPROBS", "Ladder", "StrategyName", "ladder_for"]
 
 StrategyName: TypeAlias = Literal["auto", "native", "logprobs", "sampled"]
 _NAMES = ("auto", "native", "logprobs", "sampled")
 NO_LOGPROBS = "logprobs_unsupported"
 """Why there is no evidence where a host has no log-probabilities; a provider may give it as an error's code."""
+NO_ENDPOINT = "endpoint_refused"
+"""Why there is no answer of a decision endpoint that its server does not have, or that refuses the model or request."""
 BLIND = {"no_logprobs", NO_LOGPROBS}
 """Reasons that hold for a model, not for one reply."""
 
@@ -36,16 +38,35 @@ class Ladder:
         self._place = place
         self._on_fall = on_fall
         self._blind: dict[str, str] = {}
+        self._no_endpoint: set[str] = set()
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether something else may be tried after the best way."""
+        return len(self.strategies) > 1
+
+    def begins_native(self, model_name: str) -> bool:
+        """Return whether a whole request is given to a decision endpoint first."""
+        return self.strategies[0] == "native" and model_name not in self._no_endpoint
+
+    def note_no_endpoint(self, model_name: str) -> None:
+        """Note that the decision endpoint does not take a model: it is not asked again."""
+        self._no_endpoint.add(model_name)
 
     def steps(self, model_name: str) -> tuple[Strategy, ...]:
-        """Return what to try for a model, best first."""
-        if model_name in self._blind and "sampled" in self.strategies:
-            return tuple(step for step in self.strategies if step != "logprobs")
-        return self.strategies
+        """Return what to try for a question of a model, best first, without the way of whole requests."""
+        steps = tuple(step for step in self.strategies if step != "native") or self.strategies
+        if model_name in self._blind and "sampled" in steps:
+            return tuple(step for step in steps if step != "logprobs")
+        return steps
 
     def note_blind(self, model_name: str, reason: str) -> None:
         """Note that a model shows no log-probabilities, and why."""
         self._blind.setdefault(model_name, reason)
+
+    def forget(self, model_name: str) -> None:
+        """Forget that a model shows no log-probabilities, so that it is asked for them again."""
+        self._blind.pop(model_name, None)
 
     def refuses_logprobs(self, model_name: str) -> bool:
         """Return whether the host has said that it has no log-probabilities for a model: it is not asked again."""
@@ -71,8 +92,11 @@ class Ladder:
 
     def falls(self, model_name: str, attempts: Sequence[Attempt]) -> Iterator[str]:
         """Yield why the attempts at a question left one step for the next, or began below the best one."""
-        if attempts and attempts[0].method != self.strategies[0] and model_name in self._blind:
-            yield self._blind[model_name]
+        if attempts and attempts[0].method != self.strategies[0]:
+            if model_name in self._no_endpoint:
+                yield NO_ENDPOINT
+            if attempts[0].method == "sampled" and model_name in self._blind:
+                yield self._blind[model_name]
         for attempt, later in pairwise(attempts):
             if attempt.method != later.method:
                 yield attempt.result

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +12,8 @@ from yesno.questions import (
     Answer,
     Attempt,
     ChoiceAnswer,
+    Outcome,
+    Question,
     Refusal,
     ScaleAnswer,
     Undecided,
@@ -19,7 +22,7 @@ from yesno.questions import (
 from yesno.request import DecisionRequest
 from yesno.response import DecisionResponse
 
-__all__ = ["native_response"]
+__all__ = ["joined", "left_by", "native_response"]
 
 
 def native_response(
@@ -45,6 +48,40 @@ def native_response(
         return DecisionResponse(answers, model=model, usage=reply.usage)
     except AnswerError as error:
         raise InvalidResponse(f"the response is none: {error}", provider=provider) from error
+
+
+def left_by(request: DecisionRequest, response: DecisionResponse | None) -> dict[str, Question[Any]]:
+    """Return the questions of a request that a decision endpoint has not answered; all without a response."""
+    if response is None:
+        return dict(request.questions)
+    answers = response.answers
+    return {name: q for name, q in request.questions.items() if isinstance(answers.get(name), Undecided)}
+
+
+def joined(
+    request: DecisionRequest,
+    response: DecisionResponse | None,
+    later: Mapping[str, Outcome],
+    reason: str,
+) -> dict[str, Outcome]:
+    """Return the outcomes of all questions: those of the endpoint, and those of later steps with its attempt before.
+
+    Args:
+        request: What was asked.
+        response: What the endpoint answered; None for nothing.
+        later: The outcomes of the questions that it left.
+        reason: Why there is no response.
+    """
+    outcomes: dict[str, Outcome] = {}
+    for name in request.questions:
+        first = None if response is None else response.answers.get(name)
+        if name not in later:
+            if first is not None:
+                outcomes[name] = first
+            continue
+        tried = (Attempt("native", reason),) if first is None else first.attempts
+        outcomes[name] = replace(later[name], attempts=(*tried, *later[name].attempts))
+    return outcomes
 
 
 def _as_native(outcome: Any, min_label_mass: float = 0.0) -> Any:  # noqa: ANN401 - whatever the provider sent

@@ -5,6 +5,7 @@ from __future__ import annotations
 from threading import Lock
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
+from yesno.engine.memory import Keeper
 from yesno.errors import ConfigError
 from yesno.messages import Input
 from yesno.questions import Question
@@ -27,8 +28,9 @@ class Priors:
     input is asked of it. Asking the same question of the same input again changes nothing.
     """
 
-    def __init__(self, policy: PriorPolicy = "auto") -> None:
+    def __init__(self, policy: PriorPolicy = "auto", keeper: Keeper | None = None) -> None:
         self.policy = policy
+        self._keeper = keeper
         self._first: _Memory[int | None] = _Memory()
         self._known: _Memory[Prior | None] = _Memory()
 
@@ -56,14 +58,18 @@ class Priors:
             return True
         return first is None
 
-    def known(self, name: str) -> Prior | Literal["unmeasured"] | None:
-        """Return what was measured under a name; None when the probes did not list every label."""
+    def known(self, name: str, size: int) -> Prior | Literal["unmeasured"] | None:
+        """Return what was measured under a name for so many labels; None when the probes did not list every one."""
         known: Prior | Literal["unmeasured"] | None = self._known.get(name, "unmeasured")
+        if known == "unmeasured" and self._keeper is not None:
+            return self._keeper.prior(name, size) or known
         return known
 
     def keep(self, name: str, prior: Prior | None) -> None:
         """Keep what was measured."""
         self._known.put(name, prior)
+        if prior is not None and self._keeper is not None:
+            self._keeper.note_prior(name, prior)
 
 
 class _Memory(Generic[V]):

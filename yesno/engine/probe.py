@@ -15,7 +15,7 @@ from yesno.engine.asking import LONG_CAP, LONGER, SHORT_CAP, Asking
 from yesno.engine.batches import SINGLE
 from yesno.engine.ladder import BLIND
 from yesno.errors import DeadlineExceeded, ProviderError, ProviderRejected
-from yesno.evidence import Completion, NativeAnswers, NoEvidence, Position, Reply, Usage
+from yesno.evidence import Completion, NativeAnswers, NoEvidence, Position, Reply, TokenIds, Usage
 from yesno.providers.base import NativeTask, PromptTask, Provider, Task
 from yesno.providers.profiles import Strategy
 from yesno.questions import Refusal, Undecided, YesNo, YesNoAnswer
@@ -138,7 +138,9 @@ class Findings:
 
 def probe(provider: Provider, asking: Asking, model_name: str) -> Probing[Findings]:
     """Ask everything and return what was found, as far as the provider went along."""
-    found = Findings(asking.ladder.strategies, asking.min_label_mass)
+    # an endpoint that may refuse is the server's own affair; what is read in its place has to be known
+    prompted = tuple(step for step in asking.ladder.strategies if step != "native")
+    found = Findings(prompted or asking.ladder.strategies, asking.min_label_mass)
     check = _Check(provider, asking, model_name, found)
     try:
         yield from check.go()
@@ -301,6 +303,8 @@ class _Check:
                 return Seen(reason)
             case NativeAnswers(answers):
                 return _native(answers.get(SINGLE))
+            case TokenIds():
+                return Seen("missing_answer")
 
 
 def _native(outcome: object) -> Seen:

@@ -11,9 +11,9 @@ from yesno.providers.base import PromptTask
 from yesno.questions import Choice, Question
 from yesno.reading.labels import LabelSet
 from yesno.reading.outcome import Declined, Reading, Unread
-from yesno.reading.samples import Sample, is_settled, read_sample, share_of
+from yesno.reading.samples import Sample, common_problem, is_settled, read_sample, share_of
 
-__all__ = ["ROUND", "original_label", "rotated", "sampled", "schema_of"]
+__all__ = ["CAP", "MOST", "ROUND", "numbered_schema_of", "original_label", "rotated", "sampled", "schema_of"]
 
 ROUND = 5
 """Samples asked for at once."""
@@ -21,6 +21,8 @@ MOST = 15
 """Most samples of one question."""
 CAP = 1024
 """Output tokens of a sample: room for a reasoning model to finish."""
+LONG_CAP = 4096
+"""The same for one that did not."""
 
 Q = TypeVar("Q", bound=Question[Any])
 MakeTask: TypeAlias = Callable[[Q, int], PromptTask]
@@ -31,26 +33,41 @@ def sampled(
 ) -> Generator[Sequence[PromptTask], Sequence[Reply], tuple[Reading | Unread | Declined, int]]:
     """Ask in rounds until the leading label is beyond chance, and return the shares and the requests.
 
-    Sample `i` shows the options of a `Choice` rotated by `i`, so that no place in the list is favoured.
+    Sample `i` shows the options of a `Choice` rotated by `i`, so that no place in the list is favoured. When a whole
+    first round is empty or cut off, it says nothing about the model's answer: it is asked once more, with more room
+    where it was cut off, and not counted.
     """
     samples: list[Sample] = []
-    requests = 0
+    requests = asked = 0
+    cap, again = 0, True
     size = len(labels_of(question))
     while len(samples) < MOST and not is_settled(samples, size):
-        numbers = range(len(samples), len(samples) + ROUND)
+        numbers = range(asked, asked + ROUND)
+        asked += ROUND
         turned = [rotated(question, number) for number in numbers]
         tasks = [make_task(variant, number + 1) for variant, number in zip(turned, numbers, strict=True)]
-        replies = yield tasks
+        replies = yield [replace(task, max_tokens=max(cap, task.max_tokens)) for task in tasks]
         requests += sum(reply.usage.requests for reply in replies)
-        for number, variant, reply in zip(numbers, turned, replies, strict=True):
-            if isinstance(reply.evidence, Completion):
-                found = read_sample(reply.evidence, labels_of(variant))
-                samples.append(replace(found, label=original_label(question, found.label, number)))
-            else:
-                samples.append(Sample())
-        if all(sample.label is None for sample in samples):
-            break
+        found = [
+            _sample(question, variant, number, reply, labels_of)
+            for number, variant, reply in zip(numbers, turned, replies, strict=True)
+        ]
+        if all(sample.label is None for sample in found):
+            problem = common_problem(found)
+            if samples or not again or problem not in ("truncated", "empty"):
+                samples += found
+                break
+            cap, again = (LONG_CAP if problem == "truncated" else cap), False
+            continue
+        samples += found
     return share_of(samples, size, min_mass), requests
+
+
+def _sample(question: Q, variant: Q, number: int, reply: Reply, labels_of: Callable[[Q], LabelSet]) -> Sample:
+    if not isinstance(reply.evidence, Completion):
+        return Sample()
+    found = read_sample(reply.evidence, labels_of(variant))
+    return replace(found, label=original_label(question, found.label, number))
 
 
 def schema_of(labels: LabelSet) -> dict[str, Any]:
@@ -62,6 +79,18 @@ def schema_of(labels: LabelSet) -> dict[str, Any]:
             "confidence": {"type": "integer"},
         },
         "required": ["answer", "confidence"],
+        "additionalProperties": False,
+    }
+
+
+def numbered_schema_of(labels: LabelSet, count: int) -> dict[str, Any]:
+    """Return the JSON schema of the answers to questions numbered from 1."""
+    answer = {"type": "string", "enum": [label.shown for label in labels.labels]}
+    numbers = [str(number) for number in range(1, count + 1)]
+    return {
+        "type": "object",
+        "properties": dict.fromkeys(numbers, answer),
+        "required": numbers,
         "additionalProperties": False,
     }
 

@@ -13,13 +13,14 @@ from threading import Event, Lock
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
-from yesno.engine.batches import SINGLE, requests_of
+from yesno.engine.batches import SINGLE, outcomes_of, requests_of
 from yesno.engine.core import NO_LIMIT_S, Core, Spent
 from yesno.engine.flights import Flights
 from yesno.engine.gates import LATE, Places, Term, left_until
+from yesno.engine.packing import Talk
 from yesno.errors import DeadlineExceeded, YesnoError
 from yesno.evidence import Reply
-from yesno.flow import Ask, Flow, run
+from yesno.flow import Ask, Flow, Outcomes, run
 from yesno.messages import InputLike
 from yesno.providers.base import Payload, Provider, Task
 from yesno.questions import Answer, Outcome, Question, Refusal, Undecided
@@ -50,6 +51,12 @@ class DecisionModel(Core):
             asked a second time and then `Undecided`.
         orders: (log-probabilities only, as `prior`) In how many orders to show the options of a `Choice` or the words yes and no, and average; `"auto"`
             asks in another order only when the first answer is unsure.
+        packing: `"packed"` asks the yes/no questions of a request together, up to 20 in one completion by
+            log-probabilities and up to 10 in one sampled JSON object, and asks again alone what such a reply does not
+            answer beyond doubt. A packed answer depends on the questions beside it: `flags` say `packed`, `template`
+            names the packed prompt, and no calibration or prior of separate answers holds for it. Questions with
+            worked examples and other types stay separate; `orders` must be 1 and `prior` not `"content_free"`.
+            `"auto"`: where that was measured to cost the model at most 2 % log loss; `"separate"`: never.
         strategy: `"auto"` walks down what the provider offers; else the one way to take: `"native"`, `"logprobs"`
             or `"sampled"`.
         strict: Take no second-best way; a model without log-probabilities is then a `ConfigError`.
@@ -62,7 +69,9 @@ class DecisionModel(Core):
         listeners: Who is told of requests, responses and errors.
         cache: Where replies are kept, such as a `SqliteCache`, so that an equal request is not sent again.
         budget: Limits on dollars, requests and tokens, which may be shared between models.
-        price: What the model's tokens cost, when the table in `yesno.providers.prices` does not say.
+        price: What the model's tokens cost, when the table in `yesno.prices` does not say.
+        memory: Where what was learned is kept for other runs, such as a `FolderMemory`: what `probe` found, for 30
+            days, and priors of questions. Nothing is remembered across objects without one.
         options: Passed on to the provider.
 
     Equal requests that are under way at the same time go out once. Safe to share between threads. Use it as a
@@ -119,9 +128,14 @@ class DecisionModel(Core):
         response = self._decide(self.request(input, questions, parameters))
         return unwrapped(response.outcome(SINGLE)) if isinstance(questions, Question) else response
 
-    def run(self, flow: Flow[T]) -> T:
-        """Run a flow to its end and return its result."""
-        return run(flow, self._answer_all)
+    def run(self, flow: Flow[T], *, parameters: Parameters | None = None) -> T:
+        """Run a flow to its end and return its result.
+
+        Args:
+            flow: What to run.
+            parameters: Settings for each decision of the flow.
+        """
+        return run(flow, partial(self._answer_all, parameters=parameters))
 
     @overload
     def map(
@@ -216,20 +230,18 @@ class DecisionModel(Core):
             return Failure(error)
         return response.outcome(SINGLE) if isinstance(questions, Question) else response
 
-    def _answer_all(self, asks: Sequence[Ask]) -> Sequence[Outcome]:
-        outcomes: dict[int, Outcome] = {}
+    def _answer_all(self, asks: Sequence[Ask], *, parameters: Parameters | None) -> Outcomes:
         grouped = requests_of(asks)
-        responses = self._each("flows", self._decide, [self.request(r, None, None) for r, _ in grouped])
-        for (_, places), response in zip(grouped, responses, strict=True):
-            for place in places:
-                outcomes[place] = response.outcome(f"{SINGLE}_{place}")
-        return [outcomes[place] for place in range(len(asks))]
+        requests = [self.request(r, None, parameters) for r, _ in grouped]
+        responses = self._each("flows", self._decide, requests)
+        return outcomes_of(asks, [places for _, places in grouped], responses)
 
     def _decide(self, request: DecisionRequest) -> DecisionResponse:
         call = self.call(request)
         try:
             self.check(request)
             response = self.validated(request, self._respond(request))
+            self.keeper.flush()
         except Exception as error:
             self.tell_error(call, error)
             raise
@@ -240,15 +252,20 @@ class DecisionModel(Core):
         timeout = request.parameters.timeout_s
         deadline = None if timeout is None else time.monotonic() + timeout
         term = Term(deadline, self.attempt_s(timeout))
-        if self.is_native():
-            return self.native_response(request, self._send(self.native_task(request), term))
         spent = Spent()
-        questions = list(request.questions.values())
-        outcomes = self._each("questions", lambda q: self._answer(q, request, spent, term), questions)
-        named: Mapping[str, Outcome] = dict(zip(request.questions, outcomes, strict=True))
-        return self.response(request, named, spent)
+        native, first, left = self.is_native(request), None, request.questions
+        if native:
+            reply = self._send(self.native_task(request), term)
+            first = self.native_response(request, reply)
+            left = self.left_by(request, first)
+            if first is not None and not left:
+                return first
+            spent.add(reply)
+        talks = self.talks(request, left)
+        parts = self._each("questions", lambda talk: self._hold(talk, spent, term), talks)
+        return self.response(request, self.joined(request, first, parts, native=native), spent)
 
-    def _answer(self, question: Question[Any], request: DecisionRequest, spent: Spent, term: Term) -> Outcome:
+    def _hold(self, talk: Talk, spent: Spent, term: Term) -> Mapping[str, Outcome]:
         def replies_to(tasks: Sequence[Task]) -> list[Reply]:
             replies = self._each("requests", lambda task: self._send(task, term), tasks)
             with self._lock:
@@ -256,7 +273,7 @@ class DecisionModel(Core):
                     spent.add(reply)
             return replies
 
-        return run(self.conversation(question, request), replies_to)
+        return run(talk, replies_to)
 
     def _send(self, task: Task, term: Term) -> Reply:
         return run(self.exchange(task), lambda payload: self._deliver(task, payload, term))

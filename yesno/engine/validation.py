@@ -19,7 +19,7 @@ from yesno.questions import (
     YesNo,
     YesNoAnswer,
 )
-from yesno.questions.base import TOLERANCE
+from yesno.questions.scale import misfit
 from yesno.request import DecisionRequest
 from yesno.response import DecisionResponse
 
@@ -29,7 +29,7 @@ _EXPECTED: Mapping[type, type[Answer]] = {YesNo: YesNoAnswer, Choice: ChoiceAnsw
 
 
 def validated(request: DecisionRequest, response: DecisionResponse | None, provider: str) -> DecisionResponse:
-    """Return the response with the offered options attached to its choices.
+    """Return the response with the offered options attached to its choices, and levels to its scales.
 
     A refusal or an undecided outcome fits every question, and answers nobody asked for are kept.
 
@@ -54,6 +54,13 @@ def validated(request: DecisionRequest, response: DecisionResponse | None, provi
             if outcome.options != offered and (outcome.value in offered or outcome.is_none):
                 answers[name] = replace(outcome, options=offered)
                 changed = True
+        elif (
+            isinstance(question, Scale)
+            and isinstance(outcome, ScaleAnswer)
+            and outcome.levels != question.levels
+        ):
+            answers[name] = replace(outcome, levels=question.levels)
+            changed = True
     return DecisionResponse(answers, metadata=response.metadata) if changed else response
 
 
@@ -64,7 +71,7 @@ def _problem(question: Question[Answer], answer: Answer) -> str | None:
     if isinstance(question, Choice) and isinstance(answer, ChoiceAnswer):
         return _choice_problem(question, answer)
     if isinstance(question, Scale) and isinstance(answer, ScaleAnswer):
-        return _scale_problem(question, answer)
+        return misfit(answer, len(question.levels))
     return None
 
 
@@ -75,13 +82,4 @@ def _choice_problem(question: Choice, answer: ChoiceAnswer) -> str | None:
     for option in answer.probabilities:
         if option not in question.options:
             return f"has a probability for {option!r}, which was not offered; the options are {offered!r}"
-    return None
-
-
-def _scale_problem(question: Scale, answer: ScaleAnswer) -> str | None:
-    top = len(question.levels) - 1
-    if not -TOLERANCE <= answer.mean <= top + TOLERANCE:
-        return f"has the mean {answer.mean!r}, outside 0 to {top}"
-    if answer.probabilities and len(answer.probabilities) != len(question.levels):
-        return f"has {len(answer.probabilities)} probabilities for {len(question.levels)} levels"
     return None

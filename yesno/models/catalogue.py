@@ -10,6 +10,7 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
+from yesno.reading.packed import PackingCost
 from yesno.reading.priors import ModelPrior
 
 __all__ = ["HubSource", "ModelEntry", "PackageSource", "Source", "catalogue", "default_name"]
@@ -94,6 +95,8 @@ class ModelEntry:
     """Tokens the model was trained for."""
     prior: ModelPrior | None = None
     """Its favourites among labels, where they were measured."""
+    packing: tuple[PackingCost, ...] = ()
+    """What packing costs it, where that was measured."""
 
 
 @cache
@@ -113,9 +116,15 @@ def _data() -> dict[str, Any]:
 
 
 def _entry(row: Mapping[str, Any]) -> ModelEntry:
-    fields = {key: value for key, value in row.items() if key not in ("bytes", "source", "prior")}
-    prior = _prior(row["prior"]) if "prior" in row else None
-    return ModelEntry(size=row["bytes"], sources=tuple(map(_source, row["source"])), prior=prior, **fields)
+    own = ("bytes", "source", "prior", "packing")
+    fields = {key: value for key, value in row.items() if key not in own}
+    return ModelEntry(
+        size=row["bytes"],
+        sources=tuple(map(_source, row["source"])),
+        prior=_prior(row["prior"]) if "prior" in row else None,
+        packing=tuple(PackingCost(**cost, source="benchmarks/packing") for cost in row.get("packing", ())),
+        **fields,
+    )
 
 
 def _prior(row: Mapping[str, Any]) -> ModelPrior:

@@ -52,26 +52,56 @@ def _spellings(texts: Iterable[str]) -> Iterator[str]:
         yield from {text, *(escaped(text)[1:-1] for escaped in (json.dumps, repr, ascii))}
 
 
-def details(body: object) -> tuple[str, str | None, str | None]:
+def details(body: object, depth: int = 8) -> tuple[str, str | None, str | None]:
     """Return message, parameter and code of an error body in any of the shapes that servers use.
 
-    Nested `error` (OpenAI), a flat object (vLLM), a list with one object (Gemini), the upstream's body as JSON
-    text in `metadata.raw` (OpenRouter), JSON text in place of an object, and `detail` as object, list or text (TypeSafe); 2026-11.
+    Nested `error` (OpenAI), a flat object (vLLM), a list with one object (Gemini), a list `errors` (Cloudflare), the
+    upstream's body in `metadata.raw` (OpenRouter), JSON text in place of an object or of a message (gateways), and
+    `detail` as object, list or text (TypeSafe); 2026-11.
     """
-    inner: Any = body[0] if isinstance(body, list) and body else body
-    if isinstance(inner, Mapping) and isinstance(inner.get("error"), Mapping | str):
-        inner = inner["error"]
-    if isinstance(inner, str):
-        return _unpacked(inner)
-    if not isinstance(inner, Mapping):
+    inner: Any = _first(body)
+    if isinstance(inner, str) and depth:
+        unpacked = _object_in(inner)
+        return (inner, None, None) if unpacked is None else details(unpacked, depth - 1)
+    if not isinstance(inner, Mapping) or not depth:
         return "", None, None
-    raw = (inner.get("metadata") or {}).get("raw") if isinstance(inner.get("metadata"), Mapping) else None
-    if isinstance(raw, str) and (unpacked := _object_in(raw)) is not None:
-        return details(unpacked)
+    within = _within(inner)
+    if isinstance(within, str):
+        return _of_text(within, inner, depth - 1)
+    return _of_object(inner) if within is None else details(within, depth - 1)
+
+
+def _first(body: Any) -> Any:  # noqa: ANN401 - JSON
+    return body[0] if isinstance(body, list) and body else body
+
+
+def _within(outer: Mapping[str, Any]) -> Any:  # noqa: ANN401 - JSON
+    """Return what an object only wraps: the error itself; None where the object is that."""
+    for name in ("error", "errors"):
+        if isinstance(outer.get(name), Mapping | list | str) and outer[name]:
+            return outer[name]
+    metadata = outer.get("metadata")
+    for wrapped in (metadata.get("raw") if isinstance(metadata, Mapping) else None, outer.get("message")):
+        found = _object_in(wrapped) if isinstance(wrapped, str) else wrapped
+        if isinstance(found, Mapping) and found:
+            return found
+    return None
+
+
+def _of_text(text: str, around: Mapping[str, Any], depth: int) -> tuple[str, str | None, str | None]:
+    """Return what an `error` that is a text says, with the code or the message beside it (xAI, TGI; 2026-11)."""
+    message, param, code = details(text, depth)
+    beside = next((around[n] for n in ("code", "error_type", "type") if isinstance(around.get(n), str)), None)
+    if isinstance(around.get("message"), str) and message.replace("_", "").isalnum():
+        return around["message"], param, message  # a lone word is a kind of error, not what happened
+    return message, param, code or beside
+
+
+def _of_object(inner: Mapping[str, Any]) -> tuple[str, str | None, str | None]:
     detail = inner.get("detail")
     if isinstance(detail, Mapping) and not inner.get("message"):
         return detail_of(detail)
-    message = inner.get("message") or complaints_of(detail) or ""
+    message = inner.get("message") or inner.get("Message") or complaints_of(detail) or ""
     param, code = inner.get("param"), inner.get("code") or inner.get("type")
     if isinstance(code, int):
         code = inner.get("status")  # Gemini's number says what the status of the reply does
@@ -128,11 +158,6 @@ def _seconds_in(text: str) -> float | None:
         return max(0.0, datetime.fromisoformat(text).timestamp() - time()) if "T" in text else None
     except (ValueError, OverflowError):
         return None
-
-
-def _unpacked(text: str) -> tuple[str, str | None, str | None]:
-    inner = _object_in(text)
-    return (text, None, None) if inner is None else details(inner)
 
 
 def _object_in(text: str) -> object:

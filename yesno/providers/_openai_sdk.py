@@ -87,18 +87,19 @@ class OpenAISDK(Provider):
         end = None if timeout_s is None else time.monotonic() + timeout_s
         post: Any = self._client.post  # its types want a reader of events for `stream`
         response: httpx2.Response = post(
-            self.path, body=payload, cast_to=httpx2.Response, options=options, stream=True
+            self._route(payload), body=payload, cast_to=httpx2.Response, options=options, stream=True
         )
         return self._json(response.status_code, whole(response, end))
 
     async def asend(self, payload: Payload) -> Payload:
         """Post one body as the SDK would, awaited; through the SDK itself when the caller brought a client."""
         side = self._async_side()
-        if side.poster is not None:
+        route = self._route(payload)
+        if side.poster is not None and route == self.path:
             return self._json(*await side.poster.post(payload))
         import httpx2
 
-        response = await side.client.post(self.path, body=payload, cast_to=httpx2.Response, options=_OPTIONS)
+        response = await side.client.post(route, body=payload, cast_to=httpx2.Response, options=_OPTIONS)
         return self._json(response.status_code, response.content)
 
     def classify(self, error: Exception) -> ProviderError | None:
@@ -137,6 +138,10 @@ class OpenAISDK(Provider):
             if side.poster is not None:
                 await side.poster.close()
             await side.client.close()
+
+    def _route(self, payload: Payload) -> str:
+        """Return where a body goes: a route below the base address, or a whole address."""
+        return self.path
 
     @property
     def _place(self) -> str:

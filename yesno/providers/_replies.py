@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from yesno.errors import ConfigError, UnreadableReply
+from yesno.wire.streaming import is_stream, stream_body
 
 __all__ = ["checked_address", "complaints_of", "detail_of", "object_of", "place_of", "private_texts"]
 
@@ -39,14 +40,14 @@ def place_of(address: str) -> str:
 
 
 def object_of(status: int, content: bytes, *, place: str, provider: str) -> dict[str, Any]:
-    """Return the JSON object that a body holds.
+    """Return the JSON object that a body holds, or spells as a stream of chunks.
 
     Raises:
         UnreadableReply: It holds none.
     """
     try:
-        body = json.loads(content)
-    except ValueError as error:
+        body = stream_body(content) if is_stream(content) else json.loads(content)
+    except (ValueError, AttributeError, TypeError) as error:
         raise UnreadableReply(
             f"{place} answered {status} with something that is not JSON",
             provider=provider,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from yesno.errors import ProviderError, ProviderRejected, ProviderUnavailable
+from yesno.providers._moderation import CONTENT_FILTER, declines
 from yesno.providers._openai_errors import (
     NO_QUOTA,
     allowance,
@@ -16,7 +17,7 @@ from yesno.providers._openai_errors import (
     should_retry,
 )
 
-__all__ = ["NO_KEY", "masked", "status_error"]
+__all__ = ["NO_KEY", "error_in_body", "masked", "status_error"]
 
 NO_KEY = "none"
 """What the SDK is given in place of a key where a server needs none."""
@@ -24,6 +25,11 @@ _BAD_KEY = "API key not valid"
 """How Gemini's 400 about a key begins (cequence-io/openai-scala-client issue 109; 2026-11)."""
 _REQUEST_IDS = ("x-request-id", "request-id", "x-typesafe-request-id")
 """Headers that name a request: OpenAI's, Anthropic's (anthropic 2.14.0) and TypeSafe's; 2026-11."""
+NOT_IMPLEMENTED = 501
+"""The only status from 500 on that waiting does not change."""
+_OTHERS = (401, 402, 429)
+"""Statuses that are about the account, whatever else the words may mean."""
+_FINAL = (NO_QUOTA, CONTENT_FILTER)
 QUOTED = "(the server's message quotes the prompt and is left out)"
 
 
@@ -58,15 +64,17 @@ def status_error(
     """
     message, param, code = details(body)
     quoted = quotes(message, sent, parameters)
+    if status not in _OTHERS and declines(body, "" if quoted else message, code):
+        code = CONTENT_FILTER
     shown = QUOTED if quoted else masked(message, key)[:300] or f"status {status}"
     known: dict[str, Any] = {
         "provider": provider,
         "status": status,
         "request_id": next((headers[name] for name in _REQUEST_IDS if name in headers), None),
         "retry_after": retry_after(headers),
-        "retryable": False if code == NO_QUOTA else should_retry(headers),
+        "retryable": False if code in _FINAL else should_retry(headers),
     }
-    if (status in (408, 409, 429) or status >= 500) and code != NO_QUOTA:
+    if (status in (408, 409, 429) or status >= 500) and status != NOT_IMPLEMENTED and code not in _FINAL:
         unavailable = ProviderUnavailable(f"{place} answered {status}: {shown}", **known)
         unavailable.remaining, unavailable.reset_s = allowance(headers)
         return unavailable
@@ -76,10 +84,26 @@ def status_error(
     return ProviderRejected(
         f"{place} answered {status}: {shown}{hint}",
         # words that may be the user's own must not change how anything is asked
-        param=None if quoted else named(message, param) if status in (400, 422) else param,
+        param=None if quoted else named(message, param) if status in (400, 422, NOT_IMPLEMENTED) else param,
         code=code,
         **known,
     )
+
+
+def error_in_body(body: Mapping[str, Any], *, provider: str, place: str) -> ProviderError:
+    """Return the error for a body that reports one under a status of success.
+
+    OpenRouter does so once a model has begun (https://openrouter.ai/docs/api/reference/errors-and-debugging; 2026-11).
+    Its message is not shown: what it may repeat of the prompt is not known here.
+    """
+    failure = body["error"]
+    number = failure.get("code") if type(failure.get("code")) is int else None
+    words = f"{place} answered with an error in place of a reply (code {number or 'not given'})"
+    if declines(body, "", None):
+        return ProviderRejected(words, provider=provider, status=number, code=CONTENT_FILTER)
+    if number is None or number in (408, 409, 429) or number >= 500:
+        return ProviderUnavailable(words, provider=provider, status=number)
+    return ProviderRejected(words, provider=provider, status=number)
 
 
 def masked(message: str, key: str) -> str:

@@ -36,6 +36,8 @@ __all__ = [
 
 VERSION = 1
 NO_JSON = "what was exchanged is not JSON and cannot be recorded ({})"
+MEASURED = {"prior", "packing"}
+"""Fields of a profile that hold measurements of the model."""
 _HIDDEN = {
     "authorization",
     "proxy-authorization",
@@ -72,7 +74,7 @@ class Header:
     address: str | None
     """Where the requests went, when not to the vendor's own server."""
     facts: Mapping[str, Any]
-    """The profile's fields as JSON, without the model's favourites."""
+    """The profile's fields as JSON, without what was measured of the model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,9 +227,11 @@ def _read_error(held: Mapping[str, Any], provider: str) -> ProviderError:
 
 
 def facts_of(profile: Profile) -> dict[str, Any]:
-    """Return a profile as JSON, without the model's favourites."""
+    """Return a profile as JSON, without what was measured of the model: that comes with the model's name."""
     facts: dict[str, Any] = {}
     for field in fields(profile):
+        if field.name in MEASURED:
+            continue
         value = getattr(profile, field.name)
         if isinstance(value, frozenset):
             value = sorted(value)
@@ -236,7 +240,6 @@ def facts_of(profile: Profile) -> dict[str, Any]:
         elif isinstance(value, Mapping):
             value = dict(value)
         facts[field.name] = value
-    facts.pop("prior")
     return facts
 
 
@@ -247,7 +250,7 @@ def profile_with(profile: Profile, facts: Mapping[str, Any]) -> Profile:
         TypeError: A value has another type than its field.
     """
     kinds = {"strategies": tuple, "refuses": frozenset, "extra": FrozenDict}
-    known = {field.name for field in fields(profile)} - {"prior"}
+    known = {field.name for field in fields(profile)} - MEASURED
     return replace(
         profile,
         **{name: kinds.get(name, _same)(value) for name, value in facts.items() if name in known},

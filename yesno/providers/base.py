@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, TypeAlias
 
+from yesno._frozen import FrozenDict
 from yesno.errors import AsyncUnsupported, ProviderError
 from yesno.evidence import Reply
 from yesno.providers.profiles import Profile
 from yesno.request import DecisionRequest
 
-__all__ = ["NativeTask", "Payload", "PromptTask", "Provider", "Task", "Turn"]
+__all__ = ["NativeTask", "Payload", "PromptTask", "Provider", "Task", "TokenTask", "Turn"]
 
 Payload: TypeAlias = Mapping[str, Any]
 """A JSON object exactly as it travels on the wire."""
@@ -38,6 +39,17 @@ class PromptTask:
     """JSON schema of the reply that is wanted in place of log-probabilities."""
     sample: int = 0
     """Number, from 1, among samples of the same prompt: each is its own request, never merged or cached."""
+    tokens: Mapping[str, int] = FrozenDict()
+    """Text -> number of each token whose log-probability is wanted in place of those of the most probable."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenTask:
+    """Texts whose numbers in the model's vocabulary are wanted, for those that are one token."""
+
+    texts: tuple[str, ...]
+    model_name: str
+    max_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +60,7 @@ class NativeTask:
     model_name: str
 
 
-Task: TypeAlias = PromptTask | NativeTask
+Task: TypeAlias = PromptTask | NativeTask | TokenTask
 
 
 class Provider:
@@ -70,6 +82,11 @@ class Provider:
     @property
     def address(self) -> str | None:
         """Where requests go, without credentials; None when the provider's name says it all."""
+        return None
+
+    @property
+    def identity(self) -> str | None:
+        """What else tells the model from another of its name at this address; None when nothing does."""
         return None
 
     def build(self, task: Task) -> Payload:

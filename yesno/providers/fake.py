@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeAlias
 
 from yesno.errors import ConfigError, UnreadableReply
 from yesno.evidence import NativeAnswers, Reply, Usage
-from yesno.providers.base import NativeTask, Payload, PromptTask, Provider, Task
+from yesno.providers.base import NativeTask, Payload, PromptTask, Provider, Task, TokenTask
 from yesno.providers.profiles import Profile, Strategy
 from yesno.questions import Answer, Refusal
 from yesno.wire.completion import completion_from
@@ -18,8 +18,9 @@ __all__ = ["FakeProvider", "Script"]
 
 Tokens: TypeAlias = Mapping[str, float]
 """Token -> probability (0..1) at the answer position."""
-Script: TypeAlias = Tokens | Mapping[str, Answer | Refusal] | Exception
-"""What one request brings back: token probabilities, ready answers by question name, or an error."""
+Script: TypeAlias = Tokens | Sequence[Tokens] | Mapping[str, Answer | Refusal] | Exception
+"""What one request brings back: token probabilities (of one position, or of each in a list), ready answers by question
+name, or an error."""
 
 _FINISHES = {"refusal", "content_filter", "tool_calls", "length"}
 
@@ -35,7 +36,7 @@ class FakeProvider(Provider):
         strategies: Ways to a probability that it has, best first.
 
     Token probabilities become a Chat Completions reply and are read like a real one: what is missing to 1
-    is unseen, and the first token is the one that was written.
+    is unseen, and the first token of a position is the one that was written.
     """
 
     name: ClassVar[str] = "fake"
@@ -63,6 +64,8 @@ class FakeProvider(Provider):
                 return {"model": task.model_name, "messages": messages, "max_tokens": task.max_tokens}
             case NativeTask():
                 return {"model": task.model_name, "questions": list(task.request.questions)}
+            case TokenTask():
+                raise NotImplementedError("a script has no vocabulary")
 
     def send(self, payload: Payload, *, timeout_s: float | None = None) -> Payload:
         """Play the next reply of the script, or raise the next error."""
@@ -96,21 +99,19 @@ class FakeProvider(Provider):
             ) from error
 
 
-def chat_reply(tokens: Tokens, *, model: str = "fake") -> dict[str, Any]:
-    """Return a Chat Completions reply whose answer position lists these token probabilities.
+def chat_reply(tokens: Tokens | Sequence[Tokens], *, model: str = "fake") -> dict[str, Any]:
+    """Return a Chat Completions reply whose answer position, or each of several, lists these token probabilities.
 
     A key of the form `<refusal>`, `<content_filter>`, `<tool_calls>` or `<length>` makes the reply end
     that way instead.
     """
-    for token in tokens:
+    places = [tokens] if isinstance(tokens, Mapping) else tokens
+    for token in (token for place in places for token in place):
         finish = token.strip("<>")
         if token.startswith("<") and finish in _FINISHES:
             return _ended(finish, model)
-    entries = [
-        {"token": token, "bytes": list(token.encode()), "logprob": math.log(p) if p > 0 else -9999.0}
-        for token, p in tokens.items()
-    ]
-    written = entries[0]["token"]
+    entries = [_position(place) for place in places]
+    written = "".join(entry["token"] for entry in entries)
     return {
         "object": "chat.completion",
         "model": model,
@@ -119,11 +120,19 @@ def chat_reply(tokens: Tokens, *, model: str = "fake") -> dict[str, Any]:
                 "index": 0,
                 "finish_reason": "stop",
                 "message": {"role": "assistant", "content": written, "refusal": None},
-                "logprobs": {"content": [{**entries[0], "top_logprobs": entries}]},
+                "logprobs": {"content": entries},
             }
         ],
-        "usage": {"prompt_tokens": 0, "completion_tokens": 1, "total_tokens": 1},
+        "usage": {"prompt_tokens": 0, "completion_tokens": len(entries), "total_tokens": len(entries)},
     }
+
+
+def _position(tokens: Tokens) -> dict[str, Any]:
+    entries = [
+        {"token": token, "bytes": list(token.encode()), "logprob": math.log(p) if p > 0 else -9999.0}
+        for token, p in tokens.items()
+    ]
+    return {**entries[0], "top_logprobs": entries}
 
 
 def _ended(finish: str, model: str) -> dict[str, Any]:

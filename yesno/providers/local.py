@@ -107,7 +107,12 @@ class LocalProvider(Provider):
         self._file = resolve(model, folder=folder)
         self.model = self._file.name
         entry = self._file.entry
-        self.profile = replace(_ROW, template=self._file.template, prior=entry.prior if entry else None)
+        self.profile = replace(
+            _ROW,
+            template=self._file.template,
+            prior=entry.prior if entry else None,
+            packing=entry.packing if entry else (),
+        )
         self._n_ctx = n_ctx or min(_CONTEXT, self._file.context or _CONTEXT)
         self._threads = threads
         self._spec = model
@@ -123,6 +128,17 @@ class LocalProvider(Provider):
     def address(self) -> str | None:
         """The path of a model file of the user's own: its name may be another one's too."""
         return None if self._file.entry is not None else str(self._file.path)
+
+    @property
+    def identity(self) -> str | None:
+        """Size and time of a model file of the user's own, which may be replaced by another."""
+        if self._file.entry is not None:
+            return None
+        try:
+            state = self._file.path.stat()
+        except OSError:
+            return None
+        return f"{state.st_size}-{state.st_mtime_ns}"
 
     def build(self, task: Task) -> Payload:
         """Return the chat body for a prompt; texts cannot write control tokens of the chat format."""

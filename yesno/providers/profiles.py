@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from yesno._frozen import FrozenDict
+from yesno.reading.packed import PackingCost
 from yesno.reading.priors import ModelPrior
 
 __all__ = ["PROFILES", "SYSTEM_ONE_HOSTS", "Profile", "Strategy", "SystemOneHost", "profile_for"]
@@ -26,6 +27,8 @@ class Profile:
     """Ways to get a probability, best first."""
     top_logprobs: int = 20
     """Alternatives per position to ask for (at most 20 on most hosts; openai 3.57.0, chat parameters; 2026-11)."""
+    exact_labels: int = 0
+    """Tokens of the caller's choice whose log-probabilities one request may ask for; 0 where none."""
     temperature: float = 1.0
     """Hosts differ in whether they scale log-probabilities by it (standardcompletions/rfcs issue 11; 2026-11);
     1 leaves them as they are everywhere, 0 is for hosts known to report them unscaled. At 1 the reply is a sample:
@@ -34,6 +37,8 @@ class Profile:
     cap_name: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     min_tokens: int = 1
     """Smallest output cap the host accepts."""
+    most_tokens: int | None = None
+    """Largest output cap the host accepts; None when none is known."""
     refuses: frozenset[str] = frozenset()
     """Request fields that are left out."""
     count_name: Literal["top_logprobs", "logprobs"] = "top_logprobs"
@@ -54,6 +59,8 @@ class Profile:
     """A last assistant turn is continued."""
     prior: ModelPrior | None = None
     """The model's favourites among labels, where they were measured."""
+    packing: tuple[PackingCost, ...] = ()
+    """What packing costs the model, where it was measured."""
     source: str = ""
     date: str = ""
 
@@ -77,6 +84,8 @@ _OPENAI: tuple[tuple[str, Profile], ...] = (
     ("gpt-5.5", _openai(effort="none")),
     ("gpt-5.6", _openai(effort="none")),
     ("gpt-6-luna", _openai(effort="none")),
+    # always thinks, and takes neither `none` nor `minimal`: BerriAI/litellm-docs pull request 1173
+    ("gpt-6-astra", _openai(effort="low")),
 )
 
 
@@ -179,7 +188,9 @@ PROFILES: dict[str, tuple[tuple[str, Profile], ...]] = {
     ),
     "sglang": _host(
         "sglang entrypoints/openai: `logprobs` and `top_logprobs` as OpenAI's; -inf and null under grammars: "
-        "sgl-project/sglang issue 20323; a very large number can stop the server: issue 40076, unconfirmed",
+        "sgl-project/sglang issue 20323; a very large number can stop the server: issue 40076, unconfirmed; "
+        "entrypoints/openai/serving_decisions.py: labels are scored by their own tokens, label_mass is their sum",
+        strategies=("native", "logprobs", "sampled"),
     ),
     "together": _host(
         "togethercomputer/openapi openapi.yaml: `logprobs` is a number from 0 to 20; the arrays of Completions "
@@ -188,7 +199,9 @@ PROFILES: dict[str, tuple[tuple[str, Profile], ...]] = {
     ),
     "vllm": _host(
         "vllm chat_completion/serving.py: --max-logprobs is 20 by default; raw log-probabilities by default, "
-        "clamped at -9999: https://docs.vllm.ai/en/stable/configuration/engine_args/",
+        "clamped at -9999: https://docs.vllm.ai/en/stable/configuration/engine_args/; logprob_token_ids, at most 128: "
+        "vllm-project/vllm pull request 43463 and sampling_params.py",
+        exact_labels=128,
     ),
     "xai": (
         *_host(

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Generic, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeAlias, TypeVar
 
 from yesno.errors import AnswerError, QuestionError
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar as TypeVarWithDefault
 
 __all__ = [
     "Answer",
@@ -36,6 +39,8 @@ class Attempt:
     result: str
     """`"answered"`, why this step gave no answer, or `"prior"` for requests that measured one."""
     requests: int = 1
+    questions: int = 1
+    """Questions that were packed into these requests and share them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +61,7 @@ class Answer:
     missing: tuple[str, ...] = ()
     """Options that the reply did not list; their share is bounded, not known."""
     flags: tuple[str, ...] = ()
-    """What was unusual about the evidence, such as `"censored"` or `"lossy"`."""
+    """What was unusual about the evidence, such as `"censored"`, `"lossy"` or `"packed"`."""
     attempts: tuple[Attempt, ...] = ()
     """What was tried, in order."""
     samples: int | None = None
@@ -70,6 +75,12 @@ class Answer:
 
 
 A = TypeVar("A", bound=Answer, covariant=True)
+
+# the type of an option or level; type checkers take a bare `ChoiceAnswer` for `ChoiceAnswer[str]`
+if TYPE_CHECKING:
+    OptionT = TypeVarWithDefault("OptionT", default=str)
+else:
+    OptionT = TypeVar("OptionT")
 
 
 @dataclass(frozen=True, slots=True)

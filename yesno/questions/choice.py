@@ -5,11 +5,12 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias
+from enum import Enum
+from typing import Any, ClassVar, Generic, TypeAlias
 
 from yesno._frozen import FrozenDict
 from yesno.errors import AnswerError, NoProbabilities, QuestionError
-from yesno.questions.base import Answer, Question, checked_probability, checked_text
+from yesno.questions.base import Answer, OptionT, Question, checked_probability, checked_text
 from yesno.questions.examples import Examples, checked_examples
 
 __all__ = ["Choice", "ChoiceAnswer", "Options"]
@@ -22,26 +23,29 @@ _UNSET: Any = object()
 
 
 @dataclass(frozen=True, slots=True)
-class ChoiceAnswer(Answer):
-    """The chosen option and the probability of each."""
+class ChoiceAnswer(Answer, Generic[OptionT]):
+    """The chosen option and the probability of each.
 
-    value: str
+    Options are texts, and members of an enum or a `Literal` where a decision function returns them.
+    """
+
+    value: OptionT
     """The most probable option; the question's `none` text when the way out won."""
-    probabilities: Mapping[str, float] = FrozenDict()
+    probabilities: Mapping[OptionT, float] = FrozenDict()
     """Option -> probability (0..1). Empty when the provider reports none."""
     confidence: float | None = None
     """`(n * max - 1) / (n - 1)` over the options; not comparable between models."""
-    options: tuple[str, ...] = ()
+    options: tuple[OptionT, ...] = ()
     """The options that were offered."""
     none_probability: float | None = None
     """Probability of "none of these" (0..1), when the question offered it."""
-    raw: Mapping[str, float] | None = None
+    raw: Mapping[OptionT, float] | None = None
     """The probabilities as read: before calibration, and before a prior was taken out."""
-    bounds: Mapping[str, tuple[float, float]] | None = None
+    bounds: Mapping[OptionT, tuple[float, float]] | None = None
     """Option -> least and greatest probability that the evidence allows."""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.value, str) or not self.value.strip():
+        if not (isinstance(self.value, Enum) or (isinstance(self.value, str) and self.value.strip())):
             raise AnswerError(f"`value` must be the name of an option, not {self.value!r}")
         checked = {k: checked_probability(f"probabilities[{k!r}]", p) for k, p in self.probabilities.items()}
         object.__setattr__(self, "probabilities", FrozenDict(checked))
@@ -60,7 +64,7 @@ class ChoiceAnswer(Answer):
         """Whether "none of these" won."""
         return self.none_probability is not None and self.value not in self.options
 
-    def probability_of(self, option: str) -> float:
+    def probability_of(self, option: OptionT) -> float:
         """Return the probability of one option; 0 for an offered option that was not reported.
 
         Raises:

@@ -108,6 +108,7 @@ def _scale_answer(question: Scale, reading: Reading, origin: _Origin) -> ScaleAn
         reading.probabilities,
         confidence=confidence_of(reading.probabilities),
         raw=_raw(reading),
+        levels=question.levels,
         standard_error=error,
         low=min(low, mean),
         high=max(high, mean),

@@ -57,7 +57,7 @@ def usable(position: Position, skip: int, *, later: bool = False) -> Candidates 
     return Candidates(
         [(data[skip:], math.exp(min(0.0, v)), w) for data, v, w in known if data.startswith(lead)],
         written=data_of(chosen)[skip:],
-        ceiling=math.exp(min(0.0, *inside)) if inside else 1.0,
+        ceiling=math.exp(min(0.0, *inside)) if inside and not position.exact else 1.0,
         censored=len(table) - len(known),
     )
 

@@ -15,6 +15,7 @@ __all__ = [
     "Label",
     "LabelSet",
     "Match",
+    "code_labels",
     "column_labels",
     "letter_labels",
     "name_labels",
@@ -155,13 +156,19 @@ def letter_labels(keys: Iterable[str]) -> LabelSet:
             f"{len(names)} answers are more than there are letters; use at most {len(LETTERS)}"
         )
     pairs = zip(names, LETTERS, strict=False)
-    return LabelSet(tuple(Label(key, letter, (letter.casefold(),), _aliases(key)) for key, letter in pairs))
+    return LabelSet(tuple(Label(key, letter, (letter.casefold(),), _names(key)) for key, letter in pairs))
 
 
 def column_labels(keys: Iterable[str]) -> LabelSet:
     """Label any number of keys A to Z, AA, AB, … as spreadsheets do: for replies that are read as a whole."""
     pairs = ((key, _column(number)) for number, key in enumerate(keys))
-    return LabelSet(tuple(Label(key, name, (name.casefold(),), _aliases(key)) for key, name in pairs))
+    return LabelSet(tuple(Label(key, name, (name.casefold(),), _names(key)) for key, name in pairs))
+
+
+def code_labels(keys: Iterable[str], codes: Iterable[str]) -> LabelSet:
+    """Label keys by codes of the caller's; a reply with the key itself counts as well."""
+    pairs = zip(keys, codes, strict=True)
+    return LabelSet(tuple(Label(key, code, (code.casefold(),), _names(key)) for key, code in pairs))
 
 
 def _column(number: int) -> str:
@@ -178,6 +185,12 @@ def number_labels(keys: Iterable[str], *, start: int) -> LabelSet:
 def name_labels(keys: Iterable[str]) -> LabelSet:
     """Label keys by themselves."""
     return LabelSet(tuple(Label(key, key, (fold(key),)) for key in keys))
+
+
+def _names(key: str) -> tuple[str, ...]:
+    """Return the key as a reply in place of its letter: a number or an emoji, but no letter, which may be another's."""
+    folded = fold(key)
+    return (folded,) if len(folded) > 1 or (folded and not (folded.isascii() and folded.isalpha())) else ()
 
 
 def _aliases(key: str) -> tuple[str, ...]:

@@ -12,10 +12,10 @@ from yesno.reading.intervals import Tally
 from yesno.reading.labels import FORMS_PER_LABEL, LabelSet, Match
 from yesno.reading.outcome import Declined, Reading, Unread
 from yesno.reading.position import Start, find_start
-from yesno.reading.refusals import is_refusal
+from yesno.reading.refusals import is_refusal, refuses_with_no
 from yesno.reading.tokens import data_of, is_special, is_undecodable
 
-__all__ = ["CENSORED_BELOW", "read"]
+__all__ = ["CENSORED_BELOW", "mass_at", "read", "read_at", "recognised"]
 
 _DECIMAL = re.compile(r"[.,](?:\d|\s*$)")
 """What may continue a whole number as a decimal one."""
@@ -32,7 +32,7 @@ def read(completion: Completion, labels: LabelSet, *, min_mass: float = 0.5) -> 
     Returns:
         Shares of the labels; `Declined` for a refusal; else `Unread` with the reason.
     """
-    early = _recognise(completion)
+    early = recognised(completion)
     if early is not None:
         return early
     result = _read(completion, labels, min_mass)
@@ -49,18 +49,52 @@ def _read(completion: Completion, labels: LabelSet, min_mass: float) -> Reading 
     start = find_start(
         completion,
         positions,
-        answers_at=lambda place: _label_mass(positions[place.index], place.skip, labels) >= 0.5,
+        answers_at=lambda place: mass_at(positions, place, labels) >= 0.5,
     )
     if isinstance(start, str):
         return Unread("truncated" if start == "empty" and completion.finish == "length" else start)
     if start.index >= len(positions):
         return Unread("truncated" if completion.finish == "length" else "empty")
+    return read_at(
+        positions,
+        start,
+        labels,
+        min_mass,
+        cut=completion.finish == "length",
+        lossy=completion.lossy,
+        exact=completion.exact,
+    )
+
+
+def read_at(
+    positions: Sequence[Position],
+    start: Start,
+    labels: LabelSet,
+    min_mass: float,
+    *,
+    cut: bool = False,
+    lossy: bool = False,
+    exact: bool = False,
+) -> Reading | Unread:
+    """Read the answer that begins at a place.
+
+    Args:
+        positions: Tokens up to the end of the answer or of the reply.
+        start: Where the answer begins.
+        labels: What the prompt asked the model to write.
+        min_mass: Least probability on labels (0..1) for a reading.
+        cut: The tokens end because the reply was cut off.
+        lossy: Alternatives with equal text collapsed.
+        exact: The host listed just the tokens it was asked for.
+    """
     tally = Tally(len(labels), path=start.path)
-    problem = _Walk(labels, tally, positions, start, cut=completion.finish == "length").go()
+    problem = _Walk(labels, tally, positions, start, cut=cut).go()
     if problem is not None:
         return Unread(problem)
-    if completion.lossy:
+    if lossy:
         tally.flags.add("lossy")
+    if exact:
+        tally.flags.add("exact_labels")
     reading = tally.reading()
     if reading is None and not is_measured(positions[start.index]):
         return Unread("sentinel_logprob")
@@ -75,14 +109,15 @@ def _without_tokens(completion: Completion) -> str:
     return "truncated" if completion.finish == "length" else "empty"
 
 
-def _label_mass(position: Position, skip: int, labels: LabelSet) -> float:
-    candidates = usable(position, skip)
+def mass_at(positions: Sequence[Position], place: Start, labels: LabelSet) -> float:
+    """Return the probability (0..1) that one token at a place is a whole label."""
+    candidates = usable(positions[place.index], place.skip)
     if isinstance(candidates, str):
         return 0.0
     return sum(p for data, p, _ in candidates.values if labels.match(data).exact is not None)
 
 
-def _recognise(completion: Completion) -> Unread | Declined | None:
+def recognised(completion: Completion) -> Unread | Declined | None:
     """Return the outcome of a reply that must not be read for tokens."""
     if completion.finish == "content_filter":
         return Declined("content_filter")
@@ -90,6 +125,8 @@ def _recognise(completion: Completion) -> Unread | Declined | None:
         return Declined("refusal")
     if completion.finish == "tool_calls":
         return Unread("tool_call")
+    if refuses_with_no(completion.text or ""):
+        return Declined("refusal")
     return None
 
 

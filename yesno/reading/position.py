@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from yesno.evidence import Completion, Position
 from yesno.reading.tokens import data_of, is_mark, is_special, is_undecodable, reading_text
 
-__all__ = ["Start", "find_start", "thinks"]
+__all__ = ["Start", "Written", "after_marks", "aligned", "find_start", "locate", "thinks"]
 
 _REASONING = re.compile(rb"\s*(?:<(?:think|thinking|thought|reasoning)>|\[THINK\])", re.IGNORECASE)
 _REASONED = re.compile(rb"</(?:think|thinking|thought|reasoning)>|\[/THINK\]", re.IGNORECASE)
@@ -29,6 +29,20 @@ class Start:
     """Probability (0..1) of the marks that were passed on the way."""
 
 
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What the tokens of a reply spell, and where in it the final content begins."""
+
+    pieces: tuple[bytes, ...]
+    """Bytes of each token, without the markers that end the turn."""
+    offset: int
+
+    @property
+    def content(self) -> bytes:
+        """All that is written from the final content on."""
+        return b"".join(self.pieces)[self.offset :]
+
+
 def find_start(
     completion: Completion, positions: Sequence[Position], *, answers_at: Callable[[Start], bool]
 ) -> Start | str:
@@ -40,22 +54,27 @@ def find_start(
         answers_at: Whether most of the probability at a place is on labels; a mark that was written there
             all the same (the reply is a sample) is then not passed over.
     """
+    written = aligned(completion, positions)
+    if isinstance(written, str):
+        return written
+    pieces, offset = written.pieces, written.offset
+    content = written.content.decode("utf-8", "surrogateescape")
+    value = _json_value(content)
+    if value is not None:
+        return locate(pieces, offset + len(content[:value].encode("utf-8", "surrogateescape")))
+    start = _before_space(pieces, locate(pieces, offset))
+    return after_marks(positions, pieces, start, answers_at)
+
+
+def aligned(completion: Completion, positions: Sequence[Position]) -> Written | str:
+    """Find a reply's final content in its tokens, or return a word for why it cannot be found."""
     pieces = [data_of(position.chosen) for position in positions]
     while pieces and is_special(reading_text(pieces[-1])):
         pieces.pop()
-    written = b"".join(pieces)
-    text = completion.text or ""
     if any(is_undecodable(position.chosen) for position in positions):
         return "undecodable_tokens"
-    offset = _content_offset(text, written)
-    if isinstance(offset, str):
-        return offset
-    content = written[offset:].decode("utf-8", "surrogateescape")
-    value = _json_value(content)
-    if value is not None:
-        return _locate(pieces, offset + len(content[:value].encode("utf-8", "surrogateescape")))
-    start = _before_space(pieces, _locate(pieces, offset))
-    return _after_marks(positions, pieces, start, answers_at)
+    offset = _content_offset(completion.text or "", b"".join(pieces))
+    return offset if isinstance(offset, str) else Written(tuple(pieces), offset)
 
 
 def thinks(completion: Completion) -> bool:
@@ -87,7 +106,8 @@ def _content_offset(text: str, written: bytes) -> int | str:
     return 0 if visible.startswith(written.strip()) and written.strip() else "misaligned"
 
 
-def _locate(pieces: Sequence[bytes], offset: int) -> Start:
+def locate(pieces: Sequence[bytes], offset: int) -> Start:
+    """Return the place of a byte offset in the tokens."""
     position = 0
     for index, piece in enumerate(pieces):
         if position + len(piece) > offset:
@@ -106,9 +126,10 @@ def _before_space(pieces: Sequence[bytes], start: Start) -> Start:
     return Start(index)
 
 
-def _after_marks(
+def after_marks(
     positions: Sequence[Position], pieces: Sequence[bytes], start: Start, answers_at: Callable[[Start], bool]
 ) -> Start:
+    """Return the place behind the marks at a place; for `answers_at` see `find_start`."""
     index, skip, path = start.index, start.skip, start.path
     while index < len(pieces):
         text = reading_text(pieces[index][skip:])

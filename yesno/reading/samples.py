@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -19,10 +20,11 @@ from yesno.reading.labels import LabelSet
 from yesno.reading.outcome import Declined, Reading, Sampled, Unread
 from yesno.reading.refusals import is_refusal
 
-__all__ = ["Sample", "is_settled", "read_sample", "share_of"]
+__all__ = ["Sample", "common_problem", "declined_sample", "is_settled", "read_sample", "share_of"]
 
 _CATEGORY = re.compile(r"(?!refusal$)\w[\w-]{0,39}")
 """One word, such as Anthropic's `bio`; a sentence is the refusal itself."""
+_PROBLEMS = {"tool_calls": "tool_call", "length": "truncated"}
 Z = 1.959964
 """Standard normal quantile of a two-sided 95 % interval."""
 
@@ -37,20 +39,32 @@ class Sample:
     category: str | None = None
     """The provider's own word for why it declined."""
     confidence: float | None = None
+    problem: str | None = None
+    """Why it says nothing: `truncated`, `empty` or `tool_call`; None where words came that name no label."""
 
 
 def read_sample(completion: Completion, labels: LabelSet) -> Sample:
     """Read one sampled reply."""
+    declined = declined_sample(completion)
+    if declined is not None:
+        return declined
     text = completion.text or ""
-    if completion.finish == "content_filter":
-        return Sample(filtered=True)
-    if completion.finish == "refusal" or (completion.refusal and not text.strip()):
-        word = completion.refusal or ""
-        return Sample(declined=True, category=word if _CATEGORY.fullmatch(word) else None)
     stated: Stated | None = stated_in(text, labels)
     if stated is not None:
         return Sample(stated.label, confidence=stated.confidence)
-    return Sample(declined=is_refusal(text))
+    if is_refusal(text):
+        return Sample(declined=True)
+    return Sample(problem=_PROBLEMS.get(completion.finish, None if text.strip() else "empty"))
+
+
+def declined_sample(completion: Completion) -> Sample | None:
+    """Return the sample for a reply that the provider itself marks as declined."""
+    if completion.finish == "content_filter":
+        return Sample(filtered=True)
+    if completion.finish == "refusal" or (completion.refusal and not (completion.text or "").strip()):
+        word = completion.refusal or ""
+        return Sample(declined=True, category=word if _CATEGORY.fullmatch(word) else None)
+    return None
 
 
 def is_settled(samples: Sequence[Sample], size: int) -> bool:
@@ -82,7 +96,7 @@ def share_of(samples: Sequence[Sample], size: int, min_mass: float) -> Reading |
         category = next((s.category for s in samples if s.category), None)
         return Declined("content_filter" if filtered > declined else "refusal", category)
     if not total:
-        return Unread("no_json_answer")
+        return Unread(common_problem(samples) or "no_json_answer")
     weight = 1.0 / size
     shares = [(count + weight) / (total + 1.0) for count in counts]
     bounds = [_wilson(count, total) for count in counts]
@@ -102,6 +116,12 @@ def share_of(samples: Sequence[Sample], size: int, min_mass: float) -> Reading |
         ),
     )
     return reading if mass >= min_mass else Unread("low_label_mass", reading)
+
+
+def common_problem(samples: Sequence[Sample]) -> str | None:
+    """Return what most of the samples that say nothing have in common; None when they wrote other words."""
+    problems = Counter(sample.problem for sample in samples if sample.label is None and not sample.declined)
+    return problems.most_common(1)[0][0] if problems else None
 
 
 def _counts(samples: Sequence[Sample], size: int) -> list[int]:

@@ -34,9 +34,10 @@ def split_front(source: str, name: str) -> tuple[Mapping[str, Any], str]:
 def _problems(front: Mapping[str, Any], kind: str) -> list[str]:
     found = [f"lacks `{key}`" for key in ("version", "description") if key not in front]
     labels = front.get("labels")
-    if labels is None or (kind == "yes_no" and _are_texts(labels) and len(labels) == 2):
+    yes_or_no = kind in ("yes_no", "packed")
+    if labels is None or (yes_or_no and _are_texts(labels) and len(labels) == 2):
         pass
-    elif kind == "yes_no":
+    elif yes_or_no:
         found.append(f"must give two texts as `labels`, the word for yes first, not {labels!r}")
     elif labels not in ("letters", "numbers"):
         found.append(f'must give "letters" or "numbers" as `labels`, not {labels!r}')

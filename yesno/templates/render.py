@@ -14,7 +14,7 @@ from yesno.questions import Choice, Question, Scale, YesNo
 from yesno.templates.encoding import encode_line, encode_name, encode_text, render_input
 from yesno.templates.sets import FileTemplate
 
-__all__ = ["Row", "Turns", "render_turns", "rows_of"]
+__all__ = ["Row", "Turn", "Turns", "render_turns", "rows_of"]
 
 Turn: TypeAlias = tuple[Literal["system", "user", "assistant"], str]
 """Role and content of a message."""

@@ -16,10 +16,21 @@ if TYPE_CHECKING:
     from jinja2 import Template
     from jinja2.sandbox import SandboxedEnvironment
 
-__all__ = ["PROMPTS", "FileTemplate", "TemplateSet", "environment", "layer_template"]
+__all__ = [
+    "PROMPTS",
+    "FileTemplate",
+    "TemplateSet",
+    "check_names",
+    "check_template",
+    "environment",
+    "layer_template",
+    "shipped_sets",
+]
 
 REQUIRED = ("system", "user")
 """Blocks of every template; `prefill` and `json` may be added."""
+PACKED = (*REQUIRED, "lines", "json")
+"""Blocks of the template for several yes/no questions at once."""
 
 
 def _prompts_folder() -> Path:
@@ -42,6 +53,8 @@ class FileTemplate:
     """`version`, `labels`, `languages`, `description`, and `examples` where the set brings some."""
     digest: str
     """First 8 hexadecimal digits of the SHA-256 of the file."""
+    wording: str
+    """The same of what stands below the front matter."""
     jinja: Template = field(repr=False)
 
     @property
@@ -85,7 +98,7 @@ class TemplateSet:
     @classmethod
     def load(cls, name_or_folder: str | Path) -> TemplateSet:
         """Find a shipped set by its name, or take a folder of your own."""
-        shipped = sorted(p.name for p in PROMPTS.iterdir() if p.is_dir() and p.name != "layers")
+        shipped = shipped_sets()
         if name_or_folder in shipped:
             return cls(str(name_or_folder), PROMPTS / name_or_folder)
         folder = Path(name_or_folder)
@@ -96,20 +109,41 @@ class TemplateSet:
             f"there is no template set {str(name_or_folder)!r}; shipped are {known}, or give a folder"
         )
 
+    def has(self, kind: str) -> bool:
+        """Return whether there is a file for a question type, or for `packed`."""
+        return (self.folder / f"{kind}.j2").is_file()
+
     def template(self, kind: str) -> FileTemplate:
-        """Return the template of a question type (`yes_no`, `choice`, `scale`)."""
+        """Return the template of a question type (`yes_no`, `choice`, `scale`), or of `packed` yes/no questions."""
         return _template(self, kind)
+
+
+def shipped_sets() -> list[str]:
+    """Return the names of the shipped template sets."""
+    return sorted(path.parent.name for path in PROMPTS.glob("*/yes_no.j2"))
 
 
 @cache  # building a path costs as much as the rest of a prompt
 def _template(templates: TemplateSet, kind: str) -> FileTemplate:
-    return _load(templates.folder / f"{kind}.j2", f"{templates.name}/{kind}", REQUIRED)
+    blocks = PACKED if kind == "packed" else REQUIRED
+    return _load(templates.folder / f"{kind}.j2", f"{templates.name}/{kind}", blocks)
 
 
 @cache
 def layer_template(name: str) -> FileTemplate:
     """Return a question template of a layer (`tool`, `route`, `retriever`, `passage`, `agent`)."""
     return _load(PROMPTS / "layers" / f"{name}.j2", f"layers/{name}", ("question",))
+
+
+@cache
+def check_names() -> tuple[str, ...]:
+    """Return the names of the ready checks of guardrails."""
+    return tuple(sorted(path.stem for path in (PROMPTS / "guardrails").glob("*.j2")))
+
+
+def check_template(name: str) -> FileTemplate:
+    """Return the question template of a ready check, one of `check_names`."""
+    return _load(PROMPTS / "guardrails" / f"{name}.j2", f"guardrails/{name}", ("question",))
 
 
 @cache
@@ -130,7 +164,11 @@ def _load(path: Path, name: str, blocks: tuple[str, ...]) -> FileTemplate:
     lacking = [block for block in blocks if block not in template.blocks]
     if lacking:
         raise ConfigError(f"template {name!r} lacks the block {lacking[0]!r}")
-    return FileTemplate(name, front, hashlib.sha256(source.encode()).hexdigest()[:8], template)
+    return FileTemplate(name, front, _digest(source), _digest(body.strip()), template)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
 @cache

@@ -14,8 +14,9 @@ _FINISH: Mapping[str, Finish] = {
     "STOP_SEQUENCE": "stop",
     "MAX_TOKENS": "length",
     "TOOL_CALL": "tool_calls",
+    "ERROR_TOXIC": "content_filter",
 }
-"""`chat_finish_reason.py`; ERROR and TIMEOUT are "other"."""
+"""`chat_finish_reason.py`, and `finish_reason.py` for ERROR_TOXIC; ERROR and TIMEOUT are "other"."""
 
 
 def chat_v2_body(

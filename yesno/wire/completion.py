@@ -18,31 +18,45 @@ from typing import Any
 
 from yesno.evidence import Candidate, Completion, Finish, Position
 
-__all__ = ["chat_position", "completion_from"]
+__all__ = ["chat_position", "completion_from", "finish_of"]
 
 _FINISH: Mapping[str, Finish] = {
-    "stop": "stop",
-    "eos": "stop",
-    "end_turn": "stop",
-    "length": "length",
-    "max_tokens": "length",
-    "content_filter": "content_filter",
-    "safety": "content_filter",
+    **dict.fromkeys(("stop", "eos", "eos_token", "end_turn", "stop_sequence"), "stop"),
+    **dict.fromkeys(("length", "max_tokens"), "length"),
+    **dict.fromkeys(
+        ("content_filter", "content_filtered", "guardrail_intervened", "safety", "sensitive"),
+        "content_filter",
+    ),
     "refusal": "refusal",
-    "tool_calls": "tool_calls",
-    "function_call": "tool_calls",
+    **dict.fromkeys(("tool_calls", "tool_call", "tool_use", "function_call"), "tool_calls"),
 }
+"""OpenAI's reasons and what gateways pass through of others': Anthropic's, Bedrock's `content_filtered` and
+`guardrail_intervened`, Zhipu's `sensitive`, Gemini's `SAFETY`; 2026-11."""
 
 _GEMINI_FINISH: Mapping[str, Finish] = {
     "STOP": "stop",
     "MAX_TOKENS": "length",
-    **dict.fromkeys(("SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"), "content_filter"),
+    **dict.fromkeys(
+        ("SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "MODEL_ARMOR", "IMAGE_SAFETY"),
+        "content_filter",
+    ),
 }
 """`FinishReason` of python-genai `types.py` (2026-11); others, such as LANGUAGE, are "other"."""
+
+_INTERVENED = ("amazon-bedrock-guardrailAction", "INTERVENED")
+"""Field and value by which Bedrock says that its guardrail wrote the text in the model's place (InvokeModel;
+https://docs.aws.amazon.com/bedrock/latest/userguide/guardrails-use-invoke-api.html; 2026-11)."""
 
 _NUMBERS = (float, int, type(None))
 """What `json` makes of a log-probability; a boolean is none."""
 _BYTES = (list, type(None))
+
+
+def finish_of(reason: Any) -> Finish:  # noqa: ANN401 - JSON
+    """Return what a reason to finish means; one with a colon, as Gemini's route writes, by what is before it."""
+    word = str(reason)
+    found = _FINISH.get(word.lower().partition(":")[0].strip())
+    return found or _GEMINI_FINISH.get(word.upper(), "other")
 
 
 def completion_from(reply: Mapping[str, Any]) -> Completion:
@@ -58,6 +72,8 @@ def completion_from(reply: Mapping[str, Any]) -> Completion:
 
 
 def _completion(reply: Mapping[str, Any]) -> Completion:
+    if reply.get(_INTERVENED[0]) == _INTERVENED[1]:
+        return Completion(None, finish="content_filter")
     if "choices" in reply:
         return _from_choice(reply["choices"][0])
     if "completion_probabilities" in reply:
@@ -76,7 +92,7 @@ def _from_choice(choice: Mapping[str, Any]) -> Completion:
     text = message["content"] if message.get("content") is not None else choice.get("text")
     logprobs = choice.get("logprobs") or {}
     positions, lossy = _positions(logprobs)
-    finish = _FINISH.get(str(choice.get("finish_reason")), "other")
+    finish = finish_of(choice.get("finish_reason"))
     if finish in ("stop", "other") and not text and message.get("tool_calls"):
         finish = "tool_calls"
     if not isinstance(message, Mapping) or not (message or "text" in choice or finish != "other"):
@@ -158,7 +174,7 @@ def _from_ollama(reply: Mapping[str, Any]) -> Completion:
     return Completion(
         text=_text(reply["message"].get("content")),
         positions=tuple(chat_position(entry) for entry in entries) if entries else None,
-        finish=_FINISH.get(str(reply.get("done_reason")), "stop"),
+        finish=finish_of(reply.get("done_reason") or "stop"),
     )
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from yesno.evidence import Usage
-from yesno.providers.prices import PRICES, Price, price_for
+from yesno.prices import PRICES, Price, price_for
 
 
 def test_every_row_says_where_and_when_it_is_from():
