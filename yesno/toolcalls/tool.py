@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import re
 import warnings
@@ -288,6 +289,8 @@ def _check(tool: Tool) -> None:
         raise ToolDefinitionError(
             f"tool {name!r} has a `run` of type {type(tool.run).__name__}; give a function"
         )
+    if inspect.isasyncgenfunction(tool.run):
+        raise ToolDefinitionError(f"tool {name!r} is an asynchronous generator; return its result as a whole")
     if not (isinstance(tool.confirm, bool) or tool.confirm == "auto" or callable(tool.confirm)):
         raise ToolDefinitionError(
             f"tool {name!r} has confirm={tool.confirm!r}; give True, False, 'auto' or a function"
