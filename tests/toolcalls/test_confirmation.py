@@ -311,6 +311,8 @@ def test_the_stricter_rule_comes_first_and_no_judge_overrules_one(bench, rules, 
         Verdict("run", float("nan")),
         Verdict("run", 1.5),
         Verdict("run", True),
+        Verdict("run", 0.0, method=5),
+        Verdict("run", 0.0, reason=["x"]),
     ],
 )
 def test_a_verdict_that_cannot_be_read_asks_a_person(bench, log, verdict):
