@@ -34,7 +34,7 @@ check: $(VENV)/.dev
 	$(BIN)/pytest -q tests/test_house.py
 
 unit: $(VENV)/.dev
-	$(BIN)/pytest -q
+	$(BIN)/pytest -q -n auto
 
 integration: $(VENV)/.dev
 	$(BIN)/pytest -q -m integration --force-enable-socket
