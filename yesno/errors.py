@@ -14,7 +14,18 @@ YesnoError
 │   ├── ToolDefinitionError  it has no name, or is described in a way that cannot be read
 │   │   └── DuplicateToolError   two tools have one name
 │   ├── InvalidArgumentsError    it was called with arguments that it cannot take
-│   └── ToolFailed           it could not do what it was called for
+│   ├── UnknownToolError     a call names no tool of the request
+│   ├── ToolFailed           it could not do what it was called for; the model hears it
+│   ├── RetryTool            it could if called otherwise; the model hears how
+│   ├── ToolTimeout          it did not finish in its time
+│   ├── ReplyError           the reply that asks for calls cannot be acted upon
+│   │   └── NoToolCallsError     it asks for none
+│   ├── ToolLimitExceeded    the calls of a turn are more than `ToolLimits` allow
+│   ├── DecisionError        a person's decisions do not fit the calls they are about
+│   ├── PendingStateError    a record of waiting calls is not to be trusted
+│   ├── AuditError           an event could not be written, and `audit_required` is set
+│   ├── SelectionError       no tools could be selected, because the model failed
+│   └── GateUnavailable      a call could not be judged
 ├── DeadlineExceeded         the decision took longer than `timeout_s`
 ├── BudgetExceeded           a request was not sent because it could exceed a `Budget`
 └── ProviderError            the other side failed, or said nonsense
@@ -33,26 +44,37 @@ from typing import Any
 __all__ = [
     "AnswerError",
     "AsyncUnsupported",
+    "AuditError",
     "BudgetExceeded",
     "ConfigError",
     "DeadlineExceeded",
+    "DecisionError",
     "DuplicateToolError",
+    "GateUnavailable",
     "InvalidArgumentsError",
     "InvalidResponse",
     "ModelFileError",
     "NoAnswer",
     "NoProbabilities",
+    "NoToolCallsError",
     "NotRecorded",
+    "PendingStateError",
     "ProviderError",
     "ProviderRejected",
     "ProviderUnavailable",
     "QuestionError",
     "Refused",
+    "ReplyError",
+    "RetryTool",
     "RoutingError",
+    "SelectionError",
     "ToolDefinitionError",
     "ToolError",
     "ToolFailed",
+    "ToolLimitExceeded",
+    "ToolTimeout",
     "UndecidedError",
+    "UnknownToolError",
     "UnreadableReply",
     "YesnoError",
 ]
@@ -131,6 +153,82 @@ class InvalidArgumentsError(ToolError, ValueError):
 
 class ToolFailed(ToolError):
     """A tool could not do what it was called for; the message is for the model that called it."""
+
+
+class RetryTool(ToolError):
+    """A tool could do what it was called for if it were called otherwise; the message is for the model."""
+
+
+class ToolTimeout(ToolError, TimeoutError):
+    """A tool did not finish in its time; it may still be at work."""
+
+
+class UnknownToolError(ToolError, LookupError):
+    """A call names no tool of the request."""
+
+
+class ReplyError(ToolError, ValueError):
+    """The reply that asks for calls is cut off, unreadable, or names its calls in a way that is no use."""
+
+
+class NoToolCallsError(ReplyError):
+    """The reply asks for no calls."""
+
+
+class ToolLimitExceeded(ToolError):
+    """The calls of a turn are more than `ToolLimits` allow.
+
+    `tool_name` is None for a limit on all tools, `limit` the number that was set, and `partial` a complete
+    `ToolRun`: calls that did not run have a result that says so, hence its messages can be sent to a provider.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        tool_name: str | None = None,
+        limit: float | None = None,
+        partial: Any = None,  # noqa: ANN401 - of a room above
+    ) -> None:
+        super().__init__(message)
+        self.tool_name = tool_name
+        self.limit = limit
+        self.partial = partial
+
+
+class DecisionError(ToolError, ValueError):
+    """A decision is neither allow nor deny, is missing, or is about no call of the reply."""
+
+
+class PendingStateError(ToolError):
+    """A record of waiting calls is not to be trusted, or no longer; nothing ran.
+
+    `reason` is one of `"version"`, `"signature"`, `"expired"`, `"audience"`, `"reply"`, `"tools"`, `"arguments"`,
+    `"missing"`, `"replay"`, `"already_used"` and `"store"`.
+    """
+
+    def __init__(self, message: str, *, reason: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+class AuditError(ToolError):
+    """An event could not be written and `audit_required` is set; no further tool was run.
+
+    `partial` is a complete `ToolRun` when tools had run before, else None.
+    """
+
+    def __init__(self, message: str, *, partial: Any = None) -> None:  # noqa: ANN401 - of a room above
+        super().__init__(message)
+        self.partial = partial
+
+
+class SelectionError(ToolError):
+    """No tools could be selected, because the model failed; the cause says why."""
+
+
+class GateUnavailable(ToolError):
+    """A call could not be judged, and the gate is told to raise in that case."""
 
 
 class DeadlineExceeded(YesnoError, TimeoutError):

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, S
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
-from typing import Any, Protocol, TypeAlias, TypeVar, cast
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar, cast
 
 from yesno.errors import ConfigError
 from yesno.evidence import Usage
@@ -23,6 +23,7 @@ __all__ = [
     "Ask",
     "AsyncRunner",
     "Flow",
+    "Later",
     "Outcomes",
     "Runner",
     "SyncRunner",
@@ -80,6 +81,19 @@ def spent_on(*batches: Sequence[Outcome]) -> Usage | None:
     responses = {id(m): m for batch in batches if isinstance(batch, Outcomes) for m in batch.metadata}
     used = [m.usage for m in responses.values() if m.usage is not None]
     return sum(used[1:], used[0]) if used else None
+
+
+class Later(Generic[T]):
+    """What a flow leaves to be awaited after its last question: the end of one that asks, then does something.
+
+    A generator cannot await. Only `arun`, and so an `AsyncDecisionModel`, runs a flow that returns one, and gives what
+    its work gives.
+    """
+
+    __slots__ = ("work",)
+
+    def __init__(self, work: Callable[[], Awaitable[T]]) -> None:
+        self.work = work
 
 
 Flow: TypeAlias = Generator[Sequence[Ask], Sequence[Outcome], T]
@@ -198,12 +212,20 @@ def _advance(
 
 
 def run(flow: Generator[S, R, T], answer: Callable[[S], R]) -> T:
-    """Drive a flow, or another generator of this kind, to its end with a function that answers what it yields."""
+    """Drive a flow, or another generator of this kind, to its end with a function that answers what it yields.
+
+    Raises:
+        ConfigError: The flow has an end to await.
+    """
     step: Callable[[], S] = flow.__next__
     while True:
         try:
             asked = step()
         except StopIteration as stop:
+            if isinstance(stop.value, Later):
+                raise ConfigError(
+                    "this flow has an end to await; run it with an AsyncDecisionModel, or take its blocking form"
+                ) from None
             return cast("T", stop.value)
         try:
             step = partial(flow.send, answer(asked))
@@ -212,14 +234,16 @@ def run(flow: Generator[S, R, T], answer: Callable[[S], R]) -> T:
 
 
 async def arun(flow: Generator[S, R, T], answer: Callable[[S], Awaitable[R]]) -> T:
-    """Do what `run` does with an asynchronous function."""
+    """Do what `run` does with an asynchronous function, and await the end of a flow that has one."""
     step: Callable[[], S] = flow.__next__
     while True:
         try:
             asked = step()
         except StopIteration as stop:
-            return cast("T", stop.value)
+            result = stop.value
+            break
         try:
             step = partial(flow.send, await answer(asked))
         except Exception as error:  # noqa: BLE001 - a driver hands every failure to the flow
             step = partial(flow.throw, error)
+    return cast("T", await result.work() if isinstance(result, Later) else result)

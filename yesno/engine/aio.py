@@ -17,7 +17,7 @@ from yesno.engine.metering import Tally
 from yesno.engine.packing import Talk
 from yesno.errors import DeadlineExceeded, YesnoError
 from yesno.evidence import Reply
-from yesno.flow import Ask, Flow, Outcomes, arun
+from yesno.flow import Ask, Flow, Later, Outcomes, arun
 from yesno.messages import InputLike
 from yesno.providers.base import Payload, Provider, Task
 from yesno.questions import Answer, Outcome, Question, Refusal, Undecided
@@ -70,7 +70,11 @@ class AsyncDecisionModel(Core):
         response = await self._decide(self.request(input, questions, parameters))
         return unwrapped(response.outcome(SINGLE)) if isinstance(questions, Question) else response
 
-    async def run(self, flow: Flow[T], *, parameters: Parameters | None = None) -> T:
+    @overload
+    async def run(self, flow: Flow[Later[T]], *, parameters: Parameters | None = None) -> T: ...
+    @overload
+    async def run(self, flow: Flow[T], *, parameters: Parameters | None = None) -> T: ...
+    async def run(self, flow: Flow[Any], *, parameters: Parameters | None = None) -> Any:
         """Do what `DecisionModel.run` does, awaited. A failure cancels the other requests of its round."""
         return await arun(flow, partial(self._answer_all, parameters=parameters))
 

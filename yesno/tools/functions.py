@@ -5,13 +5,18 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Annotated, Any, Literal, NotRequired, TypeAlias, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, TypeAlias, get_args, get_type_hints
 
 from yesno.errors import ToolDefinitionError
+from yesno.tools.context import ToolContext
 from yesno.tools.tool import Schema, Tool
 
-__all__ = ["function_parameters", "tool_of_function"]
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+__all__ = ["Taken", "arguments_taken", "function_parameters", "tool_of_function"]
 
 Extra: TypeAlias = Literal["allow", "forbid"]
 
@@ -20,7 +25,7 @@ def tool_of_function(function: Callable[..., Any]) -> Tool:
     """Return the description of a function: its name, its docstring without sections, its signature.
 
     The schema is made when `parameters` is first read: from the annotations, with the descriptions that a
-    docstring in Google's, NumPy's or Sphinx's style has for the arguments; a parameter with a default is optional.
+    docstring in Google's, NumPy's or Sphinx's style has for the arguments; a parameter with a default is optional, one annotated with `ToolContext` is left out.
     `always_visible = True` may be set on the function.
     """
     plain = function
@@ -41,24 +46,42 @@ def tool_of_function(function: Callable[..., Any]) -> Tool:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What a function takes: how to read it from JSON, its schema, and which parameters the caller fills in."""
+
+    adapter: TypeAdapter[dict[str, Any]]
+    schema: Schema
+    context: tuple[str, ...]
+    """Names of the parameters annotated with `ToolContext`; they are no part of the schema."""
+
+
 def function_parameters(function: Callable[..., Any]) -> Schema:
     """Return the JSON Schema of a function's arguments, from its annotations and its docstring.
 
     Raises:
         ToolDefinitionError: It takes `*args`, an annotation cannot be resolved, or a type has no schema.
     """
+    return arguments_taken(function).schema
+
+
+def arguments_taken(function: Callable[..., Any]) -> Taken:
+    """Return what a function takes, from its annotations and its docstring; raises as `function_parameters` does."""
     import pydantic
     from typing_extensions import TypedDict  # pydantic takes no other before Python 3.12
 
-    plain = function.func if isinstance(function, partial) else function
+    plain = function
+    while isinstance(plain, partial):
+        plain = plain.func
     name = getattr(plain, "__name__", type(function).__name__)
-    fields, extra = _fields(function, plain, name)
+    fields, extra, context = _fields(function, plain, name)
     # a TypedDict may have any names, while a model keeps some of them for itself
     make: Any = TypedDict
     shape = make(name, fields)
     shape.__pydantic_config__ = pydantic.ConfigDict(extra=extra)
     try:
-        schema = pydantic.TypeAdapter(shape).json_schema()
+        adapter: TypeAdapter[dict[str, Any]] = pydantic.TypeAdapter(shape)
+        schema = adapter.json_schema()
     except (pydantic.errors.PydanticUserError, NameError) as error:
         raise ToolDefinitionError(
             f"tool {name!r}: no JSON Schema can be made of its annotations ({type(error).__name__}); "
@@ -66,12 +89,12 @@ def function_parameters(function: Callable[..., Any]) -> Schema:
         ) from error
     schema.pop("title", None)
     schema.pop("description", None)
-    return {"type": "object", "properties": {}, **schema}
+    return Taken(adapter, {"type": "object", "properties": {}, **schema}, context)
 
 
 def _fields(
     function: Callable[..., Any], plain: Callable[..., Any], name: str
-) -> tuple[dict[str, Any], Extra]:
+) -> tuple[dict[str, Any], Extra, tuple[str, ...]]:
     import pydantic
 
     try:
@@ -83,6 +106,7 @@ def _fields(
         ) from error
     _, described = _documented(inspect.getdoc(plain) or "")
     fields: dict[str, Any] = {}
+    context: list[str] = []
     extra: Extra = "forbid"
     for parameter in parameters.values():
         if parameter.kind is parameter.VAR_POSITIONAL:
@@ -93,6 +117,9 @@ def _fields(
             extra = "allow"
             continue
         kind = hints.get(parameter.name, Any)
+        if kind is ToolContext or ToolContext in get_args(kind):
+            context.append(parameter.name)
+            continue
         if parameter.name in described:
             kind = Annotated[kind, pydantic.Field(description=described[parameter.name])]
         if parameter.default is not parameter.empty:
@@ -101,7 +128,7 @@ def _fields(
                 Annotated[kind, pydantic.Field(json_schema_extra=default)] if default else kind
             ]
         fields[parameter.name] = kind
-    return fields, extra
+    return fields, extra, tuple(context)
 
 
 def _default(value: Any) -> dict[str, Any]:  # noqa: ANN401 - any default

@@ -1,0 +1,55 @@
+"""Run the tools that a model asks for: everything is checked, limited, confirmed and logged before anything runs."""
+
+from yesno.toolcalls.audit import Audit, ChainReport, verify_chain
+from yesno.toolcalls.calls import CallResult, Plan, PlannedCall, ToolCall, ToolRun
+from yesno.toolcalls.decisions import Allow, Deny, ToolCallDecisions
+from yesno.toolcalls.errors import ToolErrors
+from yesno.toolcalls.gates import Gate, JudgedCall, Verdict
+from yesno.toolcalls.limits import ToolLimits
+from yesno.toolcalls.manager import ToolCallingManager
+from yesno.toolcalls.pending import ConfirmationRequired, PendingCall, PendingCalls
+from yesno.toolcalls.replies import Reply
+from yesno.toolcalls.sets import ToolDefinition, ToolSet
+from yesno.toolcalls.shapes import as_tool, tool
+from yesno.toolcalls.signing import PendingSigner
+from yesno.toolcalls.stores import InMemoryPendingStore, PendingStore, SqlitePendingStore
+from yesno.toolcalls.tool import Tool, ToolAnnotations
+from yesno.toolcalls.unasked import arun_without_model, run_without_model
+from yesno.tools import ToolContext
+
+__all__ = [
+    "Allow",
+    "Audit",
+    "CallResult",
+    "ChainReport",
+    "ConfirmationRequired",
+    "Deny",
+    "Gate",
+    "InMemoryPendingStore",
+    "JudgedCall",
+    "PendingCall",
+    "PendingCalls",
+    "PendingSigner",
+    "PendingStore",
+    "Plan",
+    "PlannedCall",
+    "Reply",
+    "SqlitePendingStore",
+    "Tool",
+    "ToolAnnotations",
+    "ToolCall",
+    "ToolCallDecisions",
+    "ToolCallingManager",
+    "ToolContext",
+    "ToolDefinition",
+    "ToolErrors",
+    "ToolLimits",
+    "ToolRun",
+    "ToolSet",
+    "Verdict",
+    "arun_without_model",
+    "as_tool",
+    "run_without_model",
+    "tool",
+    "verify_chain",
+]
