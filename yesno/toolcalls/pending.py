@@ -36,7 +36,7 @@ class PendingCall(BaseModel):
     """Of the tool; None when there is no such tool."""
     waiting: bool
     why: Literal["confirm", "policy", "hint", "gate"] | None = None
-    risk: str | None = None
+    risk: str | None = Field(default=None, pattern=r"^[01]\.[0-9]{3}$")
     """The gate's probability that the call is risky, with three digits: a text, since a number would not survive."""
     method: str | None = None
     """How that was read."""

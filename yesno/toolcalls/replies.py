@@ -67,7 +67,7 @@ class Reply:
         for key, read in _BY_KEY:
             if isinstance(fields.get(key), list | tuple):
                 return read(reply, fields)
-        if fields.get("type") in _RESPONSE_ITEMS:
+        if _text_of(fields.get("type")) in _RESPONSE_ITEMS:
             return _of_items([reply], reply, None)
         if "content" in fields or "tool_calls" in fields:
             return _of_chat_message(reply, fields, reply, None)
@@ -154,7 +154,7 @@ def _of_chat_message(own: Any, fields: Mapping[str, Any], raw: Any, finish: str 
         return _of_anthropic(raw, fields)
     calls: list[ToolCall] = []
     custom: list[str] = []
-    for call in fields.get("tool_calls") or ():
+    for call in _many(fields, "tool_calls"):
         inner = _fields(call)
         free = inner.get("custom") if inner.get("type") == "custom" else None
         if isinstance(free, Mapping):
@@ -174,7 +174,7 @@ def _of_chat_message(own: Any, fields: Mapping[str, Any], raw: Any, finish: str 
 
 
 def _of_anthropic(reply: Any, fields: Mapping[str, Any]) -> Reply:  # noqa: ANN401 - any object
-    blocks = fields["content"] if isinstance(fields["content"], list | tuple) else [fields["content"]]
+    blocks = [] if isinstance(fields.get("content"), str) else _many(fields, "content")
     found = [block for block in blocks if _kind(block) == "tool_use"]
     calls = tuple(_call(_fields(block), place) for place, block in enumerate(found))
     if isinstance(reply, Mapping) and set(reply) <= {"role", "content"}:
@@ -182,7 +182,7 @@ def _of_anthropic(reply: Any, fields: Mapping[str, Any]) -> Reply:  # noqa: ANN4
     else:  # a response has fields that a request must not have
         own = reply["content"] if isinstance(reply, Mapping) else reply.content
         item = {"role": "assistant", "content": own}
-    text = _spoken(None, blocks)
+    text = _spoken(fields.get("content"), blocks)
     return Reply(calls, text, _text_of(fields.get("stop_reason")), reply, "anthropic", (item,))
 
 
@@ -200,7 +200,7 @@ def _of_items(items: Sequence[Any], raw: Any, finish: str | None) -> Reply:  # n
     custom: list[str] = []
     for item in items:
         fields = _fields(item)
-        kind = fields.get("type")
+        kind = _text_of(fields.get("type"))
         if kind in _RESPONSE_ITEMS:
             if kind == "custom_tool_call":
                 custom.append(str(fields.get("call_id")))
@@ -209,7 +209,7 @@ def _of_items(items: Sequence[Any], raw: Any, finish: str | None) -> Reply:  # n
             if fields.get("status") == "incomplete":
                 finish = "incomplete"
         elif kind == "message":
-            said.append(_spoken(None, fields.get("content") or []))
+            said.append(_spoken(fields.get("content"), _many(fields, "content")))
         elif kind is None:
             raise ReplyError(
                 "a reply given as a list holds output items with a `type`; pass the message itself"
@@ -234,9 +234,14 @@ def _of_message(reply: Message) -> Reply:
 
 
 def _of_langchain(reply: Any) -> Reply:  # noqa: ANN401 - duck-typed
-    whole = [*(reply.tool_calls or ()), *(getattr(reply, "invalid_tool_calls", None) or ())]
+    whole = [
+        item
+        for key in ("tool_calls", "invalid_tool_calls")
+        for item in _many({key: getattr(reply, key, None)}, key)
+    ]
     calls = tuple(_call(_fields(call), place) for place, call in enumerate(whole))
-    metadata = getattr(reply, "response_metadata", None) or {}
+    told = getattr(reply, "response_metadata", None)
+    metadata = told if isinstance(told, Mapping) else {}
     finish = next((metadata[key] for key in ("finish_reason", "stop_reason") if metadata.get(key)), None)
     content = reply.content
     blocks = content if isinstance(content, list) else []
@@ -303,8 +308,20 @@ def _texts(blocks: Iterable[Any]) -> Iterator[str]:
             yield block
             continue
         fields = _fields(block)
-        if fields.get("type") in ("text", "output_text") and isinstance(fields.get("text"), str):
+        if _text_of(fields.get("type")) in ("text", "output_text") and isinstance(fields.get("text"), str):
             yield fields["text"]
+
+
+def _many(fields: Mapping[str, Any], key: str) -> Sequence[Any]:
+    """Return the list under a key, empty where there is none."""
+    value = fields.get(key)
+    if value is None or isinstance(value, list | tuple):
+        return value or ()
+    if key == "content":  # a text is read as one
+        return () if isinstance(value, str) else (value,)
+    raise ReplyError(
+        f"`{key}` of the reply is a {type(value).__name__}, not a list; pass the reply as it came"
+    )
 
 
 def _kind(block: Any) -> Any:  # noqa: ANN401 - any block

@@ -99,10 +99,9 @@ def _timed(job: Job) -> Done:
 
 async def _atimed(job: Job) -> Done:
     begun = time.perf_counter()
-    work = _aresult(job)
     if job.timeout_s is None:
-        return _with_seconds(await _akept(work), begun)
-    task = asyncio.ensure_future(_akept(work))
+        return _with_seconds(await _adone(job), begun)
+    task = asyncio.ensure_future(_adone(job))
     try:
         finished, _ = await asyncio.wait({task}, timeout=job.timeout_s)
         if finished:
@@ -114,9 +113,12 @@ async def _atimed(job: Job) -> Done:
         task.cancel()
 
 
-async def _aresult(job: Job) -> Any:  # noqa: ANN401 - the tool's result
-    value = job.start() if job.binding.is_async else await asyncio.wrap_future(_in_thread(job.start))
-    return await value if inspect.isawaitable(value) else value
+async def _adone(job: Job) -> Done:
+    if job.binding.is_async:
+        done = _kept(job.start)
+    else:  # kept in the thread: a future of asyncio cannot carry every exception, such as StopIteration
+        done = await asyncio.wrap_future(_in_thread(partial(_kept, job.start)))
+    return await _akept(done.value) if inspect.isawaitable(done.value) else done
 
 
 class _LateError(Exception):
