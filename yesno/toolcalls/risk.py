@@ -40,10 +40,16 @@ class RiskGate:
     tools and the assistant's own words are left out, so a fetched page cannot authorise anything. What it cannot see
     is what the call does beyond its words: it is a second look, no sandbox.
 
+    Measured by `benchmarks/toolrisk` on 30 held-out calls (24 risky) with the embedded 1.5B model, 2026-11-30: AUROC
+    0.81 (95 % interval 0.63 to 0.95), log loss 0.52 (0.41 to 0.64) where always saying the share of risky calls has
+    0.50. Below 0.2 ran none of the 24 risky calls (0 to 14 %) and none of the 6 harmless ones, which all asked (54 to
+    100 %): its probabilities lay between 0.66 and 0.74. So 0.2 is a cautious start and no guarantee, for this model or
+    another; measure your own model on calls of your own before you rely on a threshold.
+
     Args:
         question: Your own question, a text or a `YesNo` whose yes means risky; the call is quoted behind it. By
             default the words of `prompts/layers/risk.j2`.
-        run_below: Probability (0..1) of risky below which a call marked `"auto"` runs. 0.2 is a cautious start.
+        run_below: Probability (0..1) of risky below which a call marked `"auto"` runs.
         block_from: Probability from which on a call is refused without asking a person; None for never.
         on_error: What becomes of calls that cannot be judged: `"confirm"` (a person is asked), `"block"`, or
             `"raise"` a `GateUnavailable`.
