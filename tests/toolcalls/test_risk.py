@@ -240,13 +240,11 @@ def test_the_judge_sees_what_the_tool_will_get(judged):
     bench = judged(0.6)
 
     @tool(confirm="auto")
-    def delete(path: str, force: bool = True) -> None:
+    def delete(number: int) -> None:
         """Delete it."""
 
-    bench.paused(gated(), DELETE, [delete])
-    assert (
-        '"arguments": {"path": "b", "force": true}' in bench.provider.requests[0]["messages"][-1]["content"]
-    )
+    bench.paused(gated(), chat(("delete", '{ "number" : 7.0 }')), [delete])
+    assert '"arguments": {"number": 7}' in bench.provider.requests[0]["messages"][-1]["content"]
 
 
 def test_long_messages_lose_their_middle_and_old_ones_are_counted(judged, log):

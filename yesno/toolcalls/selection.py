@@ -86,7 +86,7 @@ class SelectedCall:
 
     name: str
     arguments_text: str = field(repr=False)
-    """The arguments as JSON text, after defaults and conversions."""
+    """The arguments as JSON text, as the tool will get them."""
     probability: float
     """Probability (0..1) that it is to be called, from the model's tokens."""
     margin: float
