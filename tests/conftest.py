@@ -21,6 +21,13 @@ def _clean_environment(monkeypatch):
             monkeypatch.delenv(name)
 
 
+@pytest.fixture(autouse=True)
+def _nothing_learned_before(monkeypatch):
+    from yesno.engine import gates
+
+    monkeypatch.setattr(gates, "SHARED", gates.Limits())
+
+
 @pytest.fixture(params=SHELLS, ids=lambda shell: shell.name)
 def shell(request):
     """One of the two shells, so that a test runs through both."""

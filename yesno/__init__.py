@@ -7,6 +7,8 @@ if TYPE_CHECKING:
     from yesno.engine.aio import AsyncDecisionModel
     from yesno.engine.budget import Budget
     from yesno.engine.folder_memory import FolderMemory
+    from yesno.engine.gates import Limits
+    from yesno.engine.hedging import Hedge
     from yesno.engine.listeners import Call, Listener, LoggingListener, UsageListener
     from yesno.engine.redis_cache import RedisCache
     from yesno.engine.retry import RetryPolicy
@@ -51,6 +53,8 @@ _ROOMS = {
     "engine.aio": ("AsyncDecisionModel",),
     "engine.budget": ("Budget",),
     "engine.folder_memory": ("FolderMemory",),
+    "engine.gates": ("Limits",),
+    "engine.hedging": ("Hedge",),
     "engine.listeners": ("Call", "Listener", "LoggingListener", "UsageListener"),
     "engine.redis_cache": ("RedisCache",),
     "engine.retry": ("RetryPolicy",),
@@ -109,6 +113,8 @@ __all__ = [
     "FakeProvider",
     "Flow",
     "FolderMemory",
+    "Hedge",
+    "Limits",
     "Listener",
     "LoggingListener",
     "Message",

@@ -253,10 +253,14 @@ class ProviderError(YesnoError):
     retryable: bool = False
     shared: bool = False
     """It came to an equal request that was under way; the one that raises it was not sent."""
+    reached: bool = True
+    """False when no connection was made."""
     remaining: int | None = None
     """Requests that the server's rate limit still allows, if it said so."""
     reset_s: float | None = None
     """Seconds after which it allows more."""
+    usage: Any = None
+    """`Usage` of the requests that were sent in vain before this error was raised; None when nobody has counted."""
 
     def __init__(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from yesno._frozen import FrozenDict
 from yesno.questions import Outcome
@@ -25,9 +25,8 @@ __all__ = [
 Finish: TypeAlias = Literal["stop", "length", "content_filter", "refusal", "tool_calls", "other"]
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """One token the model could have written at a position."""
+class Candidate(NamedTuple):
+    """One token the model could have written at a position; a tuple, since a reply holds twenty and more."""
 
     token: str
     logprob: float | None
@@ -35,6 +34,7 @@ class Candidate:
     data: bytes | None = None
     """The token's bytes, when the server sent them."""
     id: int | None = None
+    """Number of the token in the model's vocabulary, when the server sent it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,24 +90,29 @@ Evidence: TypeAlias = Completion | NativeAnswers | NoEvidence | TokenIds
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens and requests spent; adding two usages adds their fields."""
+    """Tokens and requests spent; adding two usages adds their fields, and an earlier total can be subtracted."""
 
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int = 0
     """Part of `input_tokens` that a prompt cache served."""
     requests: int = 0
-    """Requests that were answered, one with a 400 about a parameter among them; failed tries are not counted.
+    """Requests that were sent: those that failed or were given up are among them, and those of `retries` and `hedges`.
     One that served several equal questions at once is counted where it was sent."""
     cache_hits: int = 0
     """Replies that came from a cache: no request and no tokens."""
     cost_usd: float | None = None
-    """Price of the tokens in US dollars; None when any part of it is unknown, 0 when nothing was sent."""
+    """Price of the tokens in US dollars; None when any part of it is unknown, 0 when nothing was sent. A request that
+    was answered with an error costs nothing; what one costs that was given up or broke off is unknown."""
     reasoning_tokens: int = 0
     """Part of `output_tokens` that was spent on thinking, where the host says so."""
     fallbacks: Mapping[str, int] = FrozenDict()
     """Reason, such as `logprobs_unsupported` -> questions that were answered by a second-best way because of it, or
     not even by that. One whose model is known to lack the best way counts too."""
+    retries: int = 0
+    """Requests that were sent again because one before them had failed."""
+    hedges: int = 0
+    """Requests that were sent beside an equal one that took long."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.fallbacks, FrozenDict):
@@ -116,23 +121,32 @@ class Usage:
             object.__setattr__(self, "cost_usd", 0.0)
 
     def __add__(self, other: Usage) -> Usage:
-        known = self.cost_usd is not None and other.cost_usd is not None
-        return Usage(
-            self.input_tokens + other.input_tokens,
-            self.output_tokens + other.output_tokens,
-            self.cached_tokens + other.cached_tokens,
-            self.requests + other.requests,
-            self.cache_hits + other.cache_hits,
-            (self.cost_usd or 0.0) + (other.cost_usd or 0.0) if known else None,
-            self.reasoning_tokens + other.reasoning_tokens,
-            _sum(self.fallbacks, other.fallbacks),
-        )
+        return _combined(self, other, 1)
+
+    def __sub__(self, earlier: Usage) -> Usage:
+        """Return what was spent since an earlier total of the same kind."""
+        return _combined(self, earlier, -1)
 
 
-def _sum(one: Mapping[str, int], other: Mapping[str, int]) -> Mapping[str, int]:
-    if not other or not one:
-        return one or other
-    return FrozenDict({reason: one.get(reason, 0) + other.get(reason, 0) for reason in {**one, **other}})
+def _combined(one: Usage, other: Usage, sign: int) -> Usage:
+    known = one.cost_usd is not None and other.cost_usd is not None
+    return Usage(
+        one.input_tokens + sign * other.input_tokens,
+        one.output_tokens + sign * other.output_tokens,
+        one.cached_tokens + sign * other.cached_tokens,
+        one.requests + sign * other.requests,
+        one.cache_hits + sign * other.cache_hits,
+        (one.cost_usd or 0.0) + sign * (other.cost_usd or 0.0) if known else None,
+        one.reasoning_tokens + sign * other.reasoning_tokens,
+        _counts(one.fallbacks, other.fallbacks, sign) if other.fallbacks else one.fallbacks,
+        one.retries + sign * other.retries,
+        one.hedges + sign * other.hedges,
+    )
+
+
+def _counts(one: Mapping[str, int], other: Mapping[str, int], sign: int) -> Mapping[str, int]:
+    sums = {reason: one.get(reason, 0) + sign * other.get(reason, 0) for reason in {**one, **other}}
+    return FrozenDict({reason: count for reason, count in sums.items() if count})
 
 
 @dataclass(frozen=True, slots=True)

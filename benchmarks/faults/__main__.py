@@ -18,7 +18,7 @@ from rich.table import Table
 
 from benchmarks.faults.kinds import expected
 from benchmarks.faults.server import running
-from yesno import AsyncDecisionModel, RetryPolicy, YesNo, YesnoError
+from yesno import AsyncDecisionModel, YesNo, YesnoError
 
 MOST_REQUESTS = 1.6
 MOST_TIME = 2.5
@@ -52,7 +52,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--concurrency", type=int, default=64, help="requests under way at once")
     parser.add_argument("--seed", type=int, default=0, help="of the plan of failures")
     parser.add_argument("--fail-share", type=float, default=0.3, help="share of requests that fail")
-    parser.add_argument("--attempt-timeout-s", type=float, default=1.0, help="seconds for one try")
     options = parser.parse_args(arguments)
     calm = measured(options, 0.0)
     rough = measured(options, options.fail_share)
@@ -71,10 +70,7 @@ def measured(options: argparse.Namespace, fail_share: float) -> Run:
 
 async def _run(options: argparse.Namespace, base_url: str) -> Run:
     outcomes: dict[int, list[float | str]] = {number: [] for number in range(options.count)}
-    policy = RetryPolicy(attempts=8, attempt_timeout_s=options.attempt_timeout_s)
-    model = AsyncDecisionModel(
-        "openai-compatible:m", base_url=base_url, concurrency=options.concurrency, retry=policy
-    )
+    model = AsyncDecisionModel("openai-compatible:m", base_url=base_url, concurrency=options.concurrency)
     waiting = iter(range(options.count))
 
     async def work() -> None:

@@ -19,7 +19,7 @@ from yesno import (
     YesNoAnswer,
 )
 from yesno.engine.caching import key_of, payload_of, text_of, value_of
-from yesno.engine.gates import Term
+from yesno.engine.waiting import Term
 from yesno.errors import ConfigError, ProviderRejected
 from yesno.evidence import Completion, Reply
 from yesno.providers.base import PromptTask, Turn

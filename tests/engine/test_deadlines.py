@@ -14,6 +14,7 @@ from yesno import (
     DecisionRequest,
     Failure,
     FakeProvider,
+    Limits,
     Parameters,
     RetryPolicy,
     YesNo,
@@ -74,6 +75,61 @@ def test_each_request_is_given_half_of_the_time_or_what_the_policy_says_and_neve
     model = DecisionModel(provider, timeout_s=10, retry=RetryPolicy(attempt_timeout_s=attempt_s))
     assert model.decide("x", YesNo("q?")).is_yes()
     assert provider.given == given
+
+
+def test_once_it_is_known_how_long_replies_take_a_try_is_given_up_sooner_and_each_further_one_later(clock):
+    provider = Slow(YES, clock, 0.2)
+    model = DecisionModel(provider, timeout_s=60, retry=patient([]), limits=Limits())
+    for _ in range(20):
+        model.decide("x", YesNo("q?"))
+    assert set(provider.given) == {30}
+    provider.given.clear()
+    late = ProviderUnavailable("slow", provider="fake")
+    replies = iter([late, late, late, YES])
+    provider._script = lambda _: next(replies)
+    assert model.decide("x", YesNo("q?")).is_yes()
+    assert provider.given == [5, 10, 20, 30]
+
+
+@pytest.mark.parametrize(("seconds", "given"), [(0.1, 5), (1.0, 10), (2.5, 25), (4.0, 30)], ids=str)
+def test_a_try_may_take_ten_times_as_long_as_most_replies_within_half_of_the_decisions_time(
+    clock, seconds, given
+):
+    provider = Slow(YES, clock, seconds)
+    model = DecisionModel(provider, timeout_s=60, limits=Limits())
+    for _ in range(21):
+        model.decide("x", YesNo("q?"))
+    assert provider.given[-1] == pytest.approx(given)
+
+
+def test_a_time_for_one_try_that_was_asked_for_stays_what_it_is(clock):
+    provider = Slow(YES, clock, 0.1)
+    model = DecisionModel(provider, timeout_s=60, retry=RetryPolicy(attempt_timeout_s=40), limits=Limits())
+    for _ in range(30):
+        model.decide("x", YesNo("q?"))
+    assert set(provider.given) == {40}
+
+
+def test_an_awaited_try_is_given_up_by_how_long_replies_took():
+    class Hanging(FakeProvider):
+        async def asend(self, payload):
+            if "hang" in payload["messages"][-1]["content"]:
+                await asyncio.Event().wait()
+            return self.send(payload)
+
+    async def go():
+        model = AsyncDecisionModel(Hanging(YES), timeout_s=60, retry=RetryPolicy(attempts=1))
+        for _ in range(20):
+            await model.decide("x", YesNo("q?"))
+        task = asyncio.create_task(model.decide("hang", YesNo("q?")))
+        await asyncio.sleep(0)
+        loop = asyncio.get_running_loop()
+        now = loop.time()
+        loop.time = lambda: now + 5.1
+        with pytest.raises(ProviderUnavailable, match=r"\(5 s for one try\)"):
+            await task
+
+    asyncio.run(go())
 
 
 def test_a_model_in_this_process_may_take_all_the_time_there_is(clock):

@@ -7,7 +7,7 @@ from tests.engine.support import Server, both, compatible, patient, refused
 from yesno import AsyncDecisionModel, DecisionModel, FakeProvider, SqliteCache, UsageListener, YesNo
 from yesno.engine.aio_flights import AsyncFlights
 from yesno.engine.flights import Flights
-from yesno.engine.gates import Term
+from yesno.engine.waiting import Term
 from yesno.errors import BudgetExceeded, DeadlineExceeded, ProviderRejected, ProviderUnavailable
 from yesno.evidence import Completion, Reply, Usage
 from yesno.providers.base import PromptTask, Turn

@@ -1,16 +1,21 @@
 import asyncio
+import gc
 import math
+import threading
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.engine.support import Server, both, compatible, patient, refused
-from yesno import YesNo
-from yesno.engine.aio_gates import AsyncGate, AsyncPlaces
-from yesno.engine.gates import LATE, Gate, Places
+from tests.engine.support import SHELLS, Server, both, compatible, patient, refused
+from yesno import AsyncDecisionModel, DecisionModel, FakeProvider, Limits, RetryPolicy, YesNo
+from yesno.engine import gates
+from yesno.engine.aio_waiting import await_place
+from yesno.engine.gates import Party
 from yesno.engine.limits import LEAST_ROUND, LONGEST_PAUSE_S, Limit
-from yesno.errors import DeadlineExceeded, ProviderUnavailable
+from yesno.engine.waiting import wait_for_place
+from yesno.errors import ConfigError, DeadlineExceeded, ProviderUnavailable
+from yesno.providers.openai_compatible import OpenAICompatible
 
 YES = {"Yes": 0.9, "No": 0.1}
 
@@ -160,59 +165,118 @@ class Clock:
         self.now += seconds
 
 
+PROVIDER = FakeProvider()
+
+
+def at_gate(most=4, clock=None, limits=None, name="m"):
+    """Return a gate and a party that may have `most` requests under way."""
+    limits, party = limits or Limits(clock=clock), Party(most)
+    return limits.gate(PROVIDER, name, party), party
+
+
 def test_a_thread_waits_for_the_reset_and_no_longer():
-    clock, limit = Clock(), Limit(4)
-    gate = Gate(limit, clock=clock, wait=clock.wait)
-    gate.leave(gate.enter(), heard=True, error=busy(remaining=0, reset_s=3.0))
-    gate.enter(deadline=10.0)
+    clock = Clock()
+    gate, party = at_gate(4, clock)
+    gate.leave(party, wait_for_place(gate, party), error=busy(remaining=0, reset_s=3.0))
+    wait_for_place(gate, party, 10.0, wait=clock.wait)
     assert clock.waits == [3.0]
 
 
 def test_a_thread_gives_up_at_its_deadline_and_leaves_no_trace():
-    clock, limit = Clock(), Limit(1)
-    gate = Gate(limit, clock=clock, wait=clock.wait)
-    held = gate.enter()
+    clock = Clock()
+    gate, party = at_gate(1, clock)
+    held = wait_for_place(gate, party)
     with pytest.raises(DeadlineExceeded, match="timeout"):
-        gate.enter(deadline=2.0)
-    gate.leave(held, heard=True)
-    gate.enter(deadline=2.0)
+        wait_for_place(gate, party, 2.0, wait=clock.wait)
+    gate.leave(party, held)
+    wait_for_place(gate, party, 2.0)
     assert clock.waits == [2.0]
 
 
-def test_a_place_is_given_back_whatever_happens():
-    places = Places(1)
-    for error in (busy(), ValueError("a bug"), KeyboardInterrupt(), DeadlineExceeded(LATE)):
-        with pytest.raises(type(error)), places.one("m", None):
-            raise error
-    with places.one("m", 0.0), pytest.raises(DeadlineExceeded), places.one("other", 0.0):
-        raise AssertionError
+def test_a_pause_that_begins_while_a_thread_waits_for_a_place_is_waited_for():
+    clock = Clock()
+    gate, party = at_gate(1, clock)
+    held = wait_for_place(gate, party)
+    waits = []
+
+    def wait(event, seconds):
+        waits.append(seconds)
+        if len(waits) == 1:
+            gate.leave(party, held, error=busy(remaining=0, reset_s=3.0))
+            assert event.is_set()
+        else:
+            clock.now += seconds
+
+    wait_for_place(gate, party, wait=wait)
+    assert waits == [None, 3.0]
+
+
+def test_a_pause_that_begins_while_a_task_waits_for_a_place_is_waited_for():
+    async def go():
+        clock, loop, later = Clock(), asyncio.get_running_loop(), []
+        gate, party = at_gate(1, clock)
+        loop.call_later = lambda seconds, call: later.append((seconds, call)) or loop.call_soon(int)
+        held = await await_place(gate, party, loop)
+        waiting = asyncio.ensure_future(await_place(gate, party, loop))
+        await asyncio.sleep(0)
+        gate.leave(party, held, loop, error=busy(remaining=0, reset_s=3.0))
+        for _ in range(3):
+            await asyncio.sleep(0)
+        ((seconds, call),) = later
+        clock.now += seconds
+        call()
+        await waiting
+        assert seconds == 3.0
+
+    asyncio.run(go())
+
+
+@both
+def test_a_place_is_given_back_whatever_happens(shell):
+    ends = [busy(), ValueError("a bug"), DeadlineExceeded("late")]
+
+    class Ending(FakeProvider):
+        def send(self, payload, *, timeout_s=None):
+            if ends:
+                raise ends.pop()
+            return super().send(payload)
+
+    wrapped = shell(Ending(), concurrency=1, retry=RetryPolicy(attempts=1), timeout_s=5)
+    while ends:
+        with pytest.raises(type(ends[-1])):
+            wrapped.decide("x", YesNo("q?"))
+    assert wrapped.decide("x", YesNo("q?")).is_yes()
+    assert wrapped.model.party.under_way == 0
 
 
 def test_a_task_that_is_cancelled_while_it_waits_or_just_after_its_turn_leaves_no_trace():
     async def go():
-        gate = AsyncGate(Limit(1))
-        held = await gate.enter()
-        waiting = [asyncio.create_task(gate.enter()) for _ in range(3)]
+        loop = asyncio.get_running_loop()
+        gate, party = at_gate(1)
+        held = await await_place(gate, party, loop)
+        waiting = [asyncio.create_task(await_place(gate, party, loop)) for _ in range(3)]
         await asyncio.sleep(0)
         waiting[0].cancel()
         await asyncio.sleep(0)
-        gate.leave(held, heard=True)
+        gate.leave(party, held, loop)
         waiting[1].cancel()
         done = await asyncio.gather(*waiting, return_exceptions=True)
-        assert [type(end) for end in done] == [asyncio.CancelledError, asyncio.CancelledError, int]
+        assert [type(end).__name__ for end in done] == ["CancelledError", "CancelledError", "Ticket"]
+        assert party.under_way == 1
 
     asyncio.run(go())
 
 
 def test_tasks_get_their_turns_in_the_order_they_came():
     async def go():
-        gate, order = AsyncGate(Limit(2)), []
+        loop, order = asyncio.get_running_loop(), []
+        gate, party = at_gate(2)
 
         async def work(number):
-            era = await gate.enter()
+            ticket = await await_place(gate, party, loop)
             order.append(number)
             await asyncio.sleep(0)
-            gate.leave(era, heard=True)
+            gate.leave(party, ticket, loop)
 
         await asyncio.gather(*(work(number) for number in range(9)))
         assert order == list(range(9))
@@ -220,35 +284,118 @@ def test_tasks_get_their_turns_in_the_order_they_came():
     asyncio.run(go())
 
 
-def test_a_task_waits_for_the_reset_and_no_longer():
+def test_models_take_turns_so_that_a_long_list_of_one_keeps_nobody_else_waiting():
     async def go():
-        loop, gate, now = asyncio.get_running_loop(), None, 0.0
-        later = []
-        loop.time, loop.call_later = lambda: now, lambda s, call: later.append((s, call))
-        gate = AsyncGate(Limit(4))
-        gate.leave(await gate.enter(), heard=True, error=busy(remaining=0, reset_s=3.0))
-        waiting = asyncio.ensure_future(gate.enter())
-        await asyncio.sleep(0)
-        ((seconds, call),) = later
-        now = seconds
-        call()
-        assert (await waiting, seconds) == (0, 3.0)
+        loop, order, limits = asyncio.get_running_loop(), [], Limits()
+        (gate, many), (_, one) = at_gate(1, limits=limits), at_gate(1, limits=limits)
+
+        async def work(party, name):
+            ticket = await await_place(gate, party, loop)
+            order.append(name)
+            await asyncio.sleep(0)
+            gate.leave(party, ticket, loop)
+
+        await asyncio.gather(*(work(many, "many") for _ in range(6)), *(work(one, "one") for _ in range(2)))
+        assert order == ["many", "many", "one", "many", "one", "many", "many", "many"]
 
     asyncio.run(go())
 
 
-def test_a_new_event_loop_finds_all_places_free():
-    places = AsyncPlaces(1)
+def test_a_model_has_no_more_under_way_than_its_own_however_many_names_it_asks():
+    limits = Limits()
+    gate, party = at_gate(2, limits=limits)
+    other = limits.gate(PROVIDER, "other", party)
+    first, second = gate.enter(party), other.enter(party)
+    assert first
+    assert second
+    assert gate.enter(party) is None
+    other.leave(party, second)
+    assert gate.enter(party)
+
+
+def test_a_place_that_frees_at_one_name_is_given_to_who_waits_at_another():
+    async def go():
+        loop, limits = asyncio.get_running_loop(), Limits()
+        gate, party = at_gate(1, limits=limits)
+        other = limits.gate(PROVIDER, "other", party)
+        held = gate.enter(party, loop)
+        waiting = asyncio.create_task(await_place(other, party, loop))
+        await asyncio.sleep(0)
+        gate.leave(party, held, loop)
+        await waiting
+
+    asyncio.run(go())
+
+
+def test_places_that_a_closed_event_loop_held_are_free_for_everybody():
+    limits = Limits()
+    gate, dead = at_gate(1, limits=limits)
+    _, alive = at_gate(1, limits=limits)
 
     async def abandon():
-        await places.one("m").__aenter__()
+        loop = asyncio.get_running_loop()
+        return loop, await await_place(gate, dead, loop)
 
-    async def use():
-        async with places.one("m"):
-            return True
+    loop, ticket = asyncio.run(abandon())
+    wait_for_place(gate, alive, 0.0)
+    gate.leave(dead, ticket, loop)
+    assert (alive.under_way, dead.under_way) == (1, 0)
+    assert gate.enter(dead) is None
 
-    asyncio.run(abandon())
-    assert asyncio.run(use())
+
+def test_a_turn_of_a_closed_event_loop_is_passed_over():
+    gate, party = at_gate(1)
+    held = gate.enter(party)
+    loop = asyncio.new_event_loop()
+    waiting = await_place(gate, party, loop)
+    waiting.send(None)
+    loop.close()
+    gate.leave(party, held)
+    assert gate.enter(party)
+    with pytest.raises(GeneratorExit):
+        waiting.throw(GeneratorExit)
+
+
+def test_threads_and_tasks_of_several_event_loops_share_one_gate():
+    limits, under_way, most, lock = Limits(), 0, 0, threading.Lock()
+    gate, _ = at_gate(3, limits=limits)
+
+    def count(step):
+        nonlocal under_way, most
+        with lock:
+            under_way += step
+            most = max(most, under_way)
+
+    def thread():
+        _, party = at_gate(3, limits=limits)
+        for _ in range(200):
+            ticket = wait_for_place(gate, party)
+            count(1)
+            count(-1)
+            gate.leave(party, ticket)
+
+    async def tasks():
+        _, party = at_gate(3, limits=limits)
+        loop = asyncio.get_running_loop()
+
+        async def work():
+            ticket = await await_place(gate, party, loop)
+            count(1)
+            await asyncio.sleep(0)
+            count(-1)
+            gate.leave(party, ticket, loop)
+
+        await asyncio.gather(*(work() for _ in range(200)))
+
+    runs = [threading.Thread(target=thread) for _ in range(2)]
+    runs += [threading.Thread(target=lambda: asyncio.run(tasks())) for _ in range(2)]
+    for run in runs:
+        run.start()
+    for run in runs:
+        run.join(20)
+        assert not run.is_alive()
+    assert 1 <= most <= 3
+    assert (under_way, gate._under_way) == (0, 0)
 
 
 @both
@@ -257,7 +404,89 @@ def test_a_server_that_is_busy_is_asked_less_at_once_and_its_headers_reach_the_l
     server = Server(*[refused(429, headers=headers)] * 3, YES)
     wrapped = shell(compatible(server), retry=patient([]), concurrency=8)
     assert wrapped.decide("x", YesNo("q?")).is_yes()
-    places = wrapped.model._places
-    limit = places._limits["m"] if shell.name == "async" else places._gates["m"]._limit
+    limit = wrapped.model.gate("m").limit
     assert limit.height == 5
     assert limit._left <= 7
+
+
+def limit_of(model, name="m"):
+    return model.gate(name).limit
+
+
+@pytest.mark.parametrize("one", [DecisionModel, AsyncDecisionModel])
+@pytest.mark.parametrize("other", [DecisionModel, AsyncDecisionModel])
+def test_models_of_one_server_share_what_they_learned_and_its_pause(one, other):
+    first, second = one(compatible(Server(YES))), other(compatible(Server(YES)))
+    hear(limit_of(first), *[busy(remaining=0, reset_s=30.0)] * 10)
+    assert limit_of(second) is limit_of(first)
+    assert limit_of(second).wait_s(0, 1.0) == 29.0
+
+
+def test_models_share_through_what_they_are_given_and_only_there():
+    apart, given = Limits(), Limits()
+    kept = [DecisionModel(compatible(Server(YES)), limits=limits) for limits in (None, apart, given, given)]
+    assert [limit_of(model) is limit_of(kept[0]) for model in kept] == [True, False, False, False]
+    assert limit_of(kept[2]) is limit_of(kept[3])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"model": "other"}, {"base_url": "http://elsewhere.test/v1"}, {"api_key": "another"}],
+    ids=lambda change: next(iter(change)),
+)
+def test_another_model_server_or_account_has_a_limit_of_its_own(change):
+    settings = {"model": "m", "base_url": "http://server.test/v1", "api_key": "one", **change}
+    first = DecisionModel(OpenAICompatible("m", base_url="http://server.test/v1", api_key="one"))
+    second = DecisionModel(OpenAICompatible(settings.pop("model"), **settings))
+    assert limit_of(first) is not limit_of(second, second.provider.model)
+
+
+def test_a_provider_without_an_address_shares_with_itself_only():
+    provider = FakeProvider()
+    one, same, other = DecisionModel(provider), AsyncDecisionModel(provider), DecisionModel(FakeProvider())
+    assert limit_of(one) is limit_of(same)
+    assert limit_of(one) is not limit_of(other)
+
+
+def test_what_was_learned_is_forgotten_with_the_last_model_and_no_key_is_kept():
+    limits = Limits()
+    models = [shell(compatible(Server(YES), api_key="sk-secret"), limits=limits).model for shell in SHELLS]
+    assert [limit_of(model).height for model in models]
+    assert repr(limits) == "Limits(1 in use)"
+    assert "sk-secret" not in repr(list(limits._gates))
+    models.pop()
+    gc.collect()
+    assert len(limits._gates) == 1
+    models.clear()
+    gc.collect()
+    assert len(limits._gates) == 0
+
+
+def test_together_models_have_as_many_under_way_as_the_largest_concurrency_among_them():
+    limits = Limits()
+    small = DecisionModel(compatible(Server(YES)), limits=limits, concurrency=2)
+    assert limit_of(small).height == 2
+    large = AsyncDecisionModel(compatible(Server(YES)), limits=limits, concurrency=6)
+    assert limit_of(large).height == 6
+    hear(limit_of(small), *[busy()] * 10)
+    DecisionModel(compatible(Server(YES)), limits=limits, concurrency=9).gate("m")
+    assert limit_of(small).height < 6
+
+
+def test_by_default_all_models_share_and_a_decision_waits_for_the_pause_of_another_model():
+    server = Server(refused(429, headers={"retry-after": "9", "x-ratelimit-remaining-requests": "0"}), YES)
+    once = RetryPolicy(attempts=1)
+    first = DecisionModel(compatible(server), retry=once)
+    with pytest.raises(ProviderUnavailable):
+        first.decide("x", YesNo("q?"))
+    second = DecisionModel(compatible(server), retry=once, timeout_s=0.01)
+    with pytest.raises(DeadlineExceeded):
+        second.decide("x", YesNo("q?"))
+    assert len(server.bodies) == 1
+    assert len(gates.SHARED._gates) == 1
+
+
+@both
+def test_limits_that_are_none_are_refused(shell):
+    with pytest.raises(ConfigError, match="limits"):
+        shell(FakeProvider(), limits=8)

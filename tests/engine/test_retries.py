@@ -15,6 +15,8 @@ from yesno.errors import (
     ProviderUnavailable,
     UnreadableReply,
 )
+from yesno.providers.gemini import Gemini
+from yesno.providers.openai_compatible import OpenAICompatible
 
 YES = {"Yes": 0.9, "No": 0.1}
 
@@ -54,9 +56,10 @@ def test_without_a_hint_the_waits_grow_up_to_twenty_seconds(shell):
     waits = []
     failing = FakeProvider(busy())
     with pytest.raises(ProviderUnavailable):
-        shell(failing, retry=patient(waits, attempts=9, total_s=1e6)).decide("x", YesNo("q?"))
-    assert len(failing.requests) == 9
-    longest = [0.5, 1, 2, 4, 8, 16, 20, 20]
+        shell(failing, retry=patient(waits, attempts=13, total_s=1e6)).decide("x", YesNo("q?"))
+    assert len(failing.requests) == 13
+    longest = [min(20, 0.5 * 1.5**number) for number in range(12)]
+    assert longest[-2:] == [20, 20]
     assert all(0.75 * most < wait <= most for wait, most in zip(waits, longest, strict=True))
 
 
@@ -134,8 +137,36 @@ def test_a_body_that_is_not_whole_is_asked_for_again_at_once_and_then_with_patie
     server = Server(httpx2.Response(200, content=content))
     with pytest.raises(UnreadableReply):
         shell(compatible(server), retry=patient(waits)).decide("x", YesNo("q?"))
-    assert len(server.bodies) == 4
-    assert waits[0] <= 0.1 < waits[1] < waits[2]
+    assert len(server.bodies) == 8
+    assert waits[0] <= 0.1 < waits[1] < waits[3] < waits[5]
+
+
+@both
+def test_with_all_tries_it_takes_about_a_quarter_of_a_minute_to_give_up(shell):
+    waits = []
+    with pytest.raises(ProviderUnavailable):
+        shell(FakeProvider(busy()), retry=patient(waits)).decide("x", YesNo("q?"))
+    assert 10 < sum(waits) < 18
+
+
+@both
+@pytest.mark.parametrize("kind", [OpenAICompatible, Gemini], ids=lambda kind: kind.name)
+def test_where_nobody_answers_at_all_fewer_tries_are_made(shell, kind):
+    def away(request):
+        seen.append(request)
+        raise httpx2.ConnectError("refused")
+
+    seen, transport = [], httpx2.MockTransport(away)
+    provider = kind(
+        "m",
+        api_key="k",
+        base_url="http://server.test/v1",
+        http_client=httpx2.Client(transport=transport),
+        async_http_client=httpx2.AsyncClient(transport=transport),
+    )
+    with pytest.raises(ProviderUnavailable, match="cannot reach"):
+        shell(provider, retry=patient([]), strategy="logprobs").decide("x", YesNo("q?"))
+    assert len(seen) == 4
 
 
 @pytest.mark.parametrize(("seconds", "tries"), [(0.0, 2), (119.0, 2), (120.0, 2), (120.5, 1)])
@@ -175,7 +206,7 @@ def test_each_question_is_tried_again_by_itself(shell):
             return super().send(payload)
 
     response = shell(Flaky(YES), retry=patient(waits)).decide("x", {"a": YesNo("a?"), "b": YesNo("b?")})
-    assert response.usage.requests == 2
+    assert (response.usage.requests, response.usage.retries) == (3, 1)
     assert waits == [1.0]
 
 

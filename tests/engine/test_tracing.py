@@ -74,6 +74,8 @@ def test_a_decision_is_one_span_with_the_conventions_attributes(shell, traced):
         "gen_ai.usage.reasoning.output_tokens": 2,
         "yesno.questions": 2,
         "yesno.requests": 2,
+        "yesno.retries": 0,
+        "yesno.hedges": 0,
         "yesno.cache_hits": 0,
         "yesno.refused": 0,
         "yesno.undecided": 0,

@@ -11,7 +11,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.enable_socket]
 
 
 def test_every_decision_gets_its_own_answer_once_while_three_requests_in_ten_fail():
-    options = argparse.Namespace(count=300, concurrency=64, seed=0, attempt_timeout_s=1.0)
+    options = argparse.Namespace(count=300, concurrency=64, seed=0)
     run = measured(options, 0.3)
     assert (run.wrong, run.lost, run.twice) == (0, 0, 0)
     assert run.answered == 300

@@ -70,6 +70,8 @@ from yesno.routers import (
     RoutedStream,
     RoutingChatModel,
 )
+from yesno.toolcalls import Plan, ToolCallingManager, ToolRun, arun_without_model, run_without_model, tool
+from yesno.toolcalls import Tool as RunnableTool
 from yesno.tools import Tool
 
 SPAM = YesNo("Is it spam?", yes_when="it sells", examples=[("buy now", True)])
@@ -251,3 +253,18 @@ async def async_routers(model: AsyncDecisionModel) -> None:
     chat = AsyncRoutingChatModel(router, {"small": print, "large": print}, model=model)
     assert_type(await chat("x"), RoutedResponse)
     assert_type(chat.stream("x"), AsyncRoutedStream)
+
+
+def tool_calls(model: DecisionModel, manager: ToolCallingManager) -> None:
+    """What a manager gives."""
+    assert_type(model.run(manager.execute_tool_calls([], {}, tools=[])), ToolRun)
+    assert_type(model.run(manager.plan([], {}, tools=[])), Plan)
+    assert_type(run_without_model(manager.plan([], {}, tools=[])), Plan)
+    assert_type(tool(print), RunnableTool)
+    assert_type(tool(confirm=True)(print), RunnableTool)
+
+
+async def async_tool_calls(model: AsyncDecisionModel, manager: ToolCallingManager) -> None:
+    """What a manager gives, awaited."""
+    assert_type(await model.run(manager.aexecute_tool_calls([], {}, tools=[])), ToolRun)
+    assert_type(await arun_without_model(manager.aexecute_tool_calls([], {}, tools=[])), ToolRun)

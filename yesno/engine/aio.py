@@ -11,9 +11,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 from yesno.engine.aio_flights import AsyncFlights
-from yesno.engine.aio_gates import AsyncPlaces
+from yesno.engine.aio_tries import AsyncTries
 from yesno.engine.batches import SINGLE, outcomes_of, requests_of
 from yesno.engine.core import Core, Spent
+from yesno.engine.metering import Tally
 from yesno.engine.packing import Talk
 from yesno.errors import DeadlineExceeded, YesnoError
 from yesno.evidence import Reply
@@ -44,7 +45,7 @@ class AsyncDecisionModel(Core):
 
     def __init__(self, model: str | Provider | None = None, **settings: Any) -> None:
         super().__init__(model, **settings)
-        self._places = AsyncPlaces(self.concurrency)
+        self._tries = AsyncTries(self)
         self._flights = AsyncFlights()
 
     @overload
@@ -121,17 +122,17 @@ class AsyncDecisionModel(Core):
         """Do what `DecisionModel.probe` does, awaited."""
         sent: list[int] = []
 
-        async def send_once(task: Task, payload: Payload) -> Payload:
+        def note() -> None:
             sent.append(len(sent) + 1)
             on_request(len(sent))
-            return await self._send_once(self.attempt_s(self.timeout_s), task, payload)
 
         async def reply_to(shot: Shot) -> Reply:
-            async def fetch(payload: Payload) -> Reply:
-                raw = await self.retry.acall(partial(send_once, shot.task, payload))
-                return self.delivery.read(shot.task, raw)
+            attempt_s = self.attempt_s(self.timeout_s)
 
-            return await self._in_time(arun(self.exchange(shot.task, shot.fields), fetch), self.timeout_s)
+            async def ask(payload: Payload) -> Reply:
+                return (await self._ask(attempt_s, shot.task, payload, Tally(note), self._tries.once))[1]
+
+            return await self._in_time(arun(self.exchange(shot.task, shot.fields), ask), self.timeout_s)
 
         return await arun(self.probing(sent), reply_to)
 
@@ -214,7 +215,7 @@ class AsyncDecisionModel(Core):
         return await arun(talk, replies_to)
 
     async def _send(self, attempt_s: float | None, task: Task) -> Reply:
-        return await arun(self.exchange(task), partial(self._deliver, attempt_s, task))
+        return self.heard(await arun(self.exchange(task), partial(self._deliver, attempt_s, task)))
 
     async def _deliver(self, attempt_s: float | None, task: Task, payload: Payload) -> Reply:
         key = self.delivery.key(task, payload)
@@ -226,26 +227,26 @@ class AsyncDecisionModel(Core):
         kept = await self.delivery.arecall(task, key)
         if kept is not None:
             return kept
-        raw = await self.retry.acall(partial(self._send_once, attempt_s, task, payload))
-        reply = self.delivery.read(task, raw)
+        raw, reply = await self._ask(attempt_s, task, payload, Tally(), self._tries.send)
         await self.delivery.akeep(key, raw, reply)
         return reply
 
-    async def _send_once(self, attempt_s: float | None, task: Task, payload: Payload) -> Payload:
-        async with self._places.one(task.model_name):
-            with await self.delivery.abill(task, payload) as bill:
-                return bill.paid(await self._send_now(payload, attempt_s))
-
-    async def _send_now(self, payload: Payload, attempt_s: float | None) -> Payload:
-        scope = asyncio.timeout(attempt_s)
+    async def _ask(
+        self,
+        attempt_s: float | None,
+        task: Task,
+        payload: Payload,
+        tally: Tally,
+        send: Callable[[Task, Payload, float | None, Tally], Awaitable[Payload]],
+    ) -> tuple[Payload, Reply]:
         try:
-            async with scope:
-                return await self.provider.asend(payload)
-        except Exception as error:
-            known = self.overdue(attempt_s) if scope.expired() else self.known(error)
-            if known is error:
-                raise
-            raise known from error
+            raw = await self.retry_for(task).acall(partial(send, task, payload, attempt_s, tally))
+            reply = tally.answered(self.delivery.read(task, raw))
+        except BaseException as error:
+            self.count_in_vain(tally, error)
+            raise
+        self.meter.add(reply.usage)
+        return raw, reply
 
 
 async def _each(work: Callable[[T], Awaitable[R]], items: Sequence[T]) -> list[R]:

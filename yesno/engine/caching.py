@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, Protocol, runtime_checkable
 
@@ -35,14 +36,7 @@ class Cache(Protocol):
 def text_of(payload: Payload) -> bytes | None:
     """Return a payload as JSON that is equal for equal payloads; None when it is not JSON."""
     try:
-        text = json.dumps(
-            payload,
-            ensure_ascii=False,
-            sort_keys=True,
-            separators=(",", ":"),
-            allow_nan=False,
-            default=_plain,
-        )
+        text = _canonical(payload)
     except (TypeError, ValueError, RecursionError):
         return None
     return text.encode("utf-8", "surrogatepass")
@@ -50,8 +44,12 @@ def text_of(payload: Payload) -> bytes | None:
 
 def key_of(provider: str, address: str | None, text: bytes) -> str:
     """Return the key of a request: a hash of where it goes and of its whole payload, without credentials."""
-    place = json.dumps([VERSION, provider, address]).encode()
-    return blake2b(place + b"\n" + text, digest_size=20).hexdigest()
+    return blake2b(_place(provider, address) + text, digest_size=20).hexdigest()
+
+
+@lru_cache(maxsize=64)
+def _place(provider: str, address: str | None) -> bytes:
+    return json.dumps([VERSION, provider, address]).encode() + b"\n"
 
 
 def value_of(raw: Payload, reply: Reply) -> bytes | None:
@@ -88,3 +86,8 @@ def _plain(value: object) -> object:
     if isinstance(value, Mapping):
         return dict(value)
     raise TypeError
+
+
+_canonical = json.JSONEncoder(
+    ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False, default=_plain
+).encode

@@ -5,20 +5,25 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from yesno._log import get_logger
+from yesno.engine import gates
 from yesno.engine.asking import Asking
 from yesno.engine.batches import SINGLE
 from yesno.engine.budget import Budget
 from yesno.engine.caching import Cache
 from yesno.engine.delivery import Delivery
 from yesno.engine.exact import NO_NUMBERS
+from yesno.engine.gates import Gate, Limits, Party
+from yesno.engine.hedging import Hedge, checked_hedge
 from yesno.engine.ladder import NO_ENDPOINT, NO_LOGPROBS, StrategyName, ladder_for
 from yesno.engine.listeners import Call, Listener, notify
 from yesno.engine.memory import Facts, Keeper, Memory, checked_memory
+from yesno.engine.metering import Meter, Tally
 from yesno.engine.native import joined, left_by, native_response
 from yesno.engine.orders import Orders, checked_orders
 from yesno.engine.packing import Packing, Talk, packer_for
@@ -41,7 +46,7 @@ from yesno.questions import (
     Outcome,
     Question,
 )
-from yesno.request import DecisionRequest, Parameters
+from yesno.request import DecisionRequest, Parameters, Questions
 from yesno.response import DecisionResponse
 from yesno.settings import Settings
 from yesno.templates.sets import TemplateSet
@@ -54,20 +59,25 @@ __all__ = ["Core", "Spent"]
 
 NO_LIMIT_S = 1e7
 """A longer timeout, such as `math.inf`, is none: sockets cannot count that far."""
+PASSABLE_ATTEMPTS = 2
+"""Most tries of what is done without when it fails."""
 MAX_ADAPTATIONS = 4
 """Most changes to one request that 400s may ask for."""
+
+
+_NOTHING = Usage()
 
 
 @dataclass(slots=True)
 class Spent:
     """What the requests of one decision have used, and who answered."""
 
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = _NOTHING
     model: str | None = None
 
     def add(self, reply: Reply) -> None:
         """Count one reply."""
-        self.usage += reply.usage
+        self.usage = reply.usage if self.usage is _NOTHING else self.usage + reply.usage
         self.model = reply.model or self.model
 
 
@@ -95,15 +105,12 @@ class Core:
         budget: Budget | None = None,
         price: Price | None = None,
         memory: Memory | None = None,
+        limits: Limits | None = None,
+        hedge: float | Hedge | None = None,
         **options: Any,
     ) -> None:
         settings = Settings.from_env()
-        if isinstance(model, Provider):
-            self.provider = model
-        else:
-            self.provider = load_provider(
-                model or settings.model, base_url=base_url, api_key=api_key, **options
-            )
+        self.provider = _provider(model or settings.model, base_url=base_url, api_key=api_key, **options)
         profile = self.provider.profile
         chosen = template or settings.template or profile.template
         self._own_template = bool(template or settings.template)
@@ -111,11 +118,7 @@ class Core:
         self.keeper = Keeper(checked_memory(memory), self.provider)
         self.priors = Priors(checked_policy(prior), self.keeper)
         self.ladder = ladder_for(
-            strategy,
-            profile.strategies,
-            strict=strict,
-            place=self.provider.name,
-            on_fall=lambda model_name, reason: self._warn("sampled_instead", f"{model_name}: {reason}"),
+            strategy, profile.strategies, strict=strict, place=self.provider.name, on_fall=self._tell_fall
         )
         self.asking = Asking(
             templates,
@@ -130,6 +133,10 @@ class Core:
             "concurrency", profile.concurrency if concurrency is None else concurrency
         )
         self.retry = retry or RetryPolicy()
+        self.limits = _limits(limits)
+        self.party = Party(self.concurrency)
+        self.hedge = checked_hedge(hedge, provider=self.provider.name, remote=self.provider.remote)
+        self.meter = Meter()
         self.listeners = tuple(listeners)
         self.delivery = Delivery(self.provider, cache, budget, price)
         self._warned: set[tuple[str, str]] = set()
@@ -143,7 +150,7 @@ class Core:
         self.provider.learn(facts.profile)
         if facts.blind is not None:
             self.ladder.note_blind(self.model_name, facts.blind)
-            self._warn("sampled_instead", f"{self.model_name}: {facts.blind}, as found before")
+            self._tell_fall(self.model_name, f"{facts.blind}, as found before")
 
     @property
     def provider_name(self) -> str:
@@ -155,23 +162,43 @@ class Core:
         """The model asked when a request names none."""
         return self.provider.model
 
+    @property
+    def usage(self) -> Usage:
+        """All that this model object has spent so far, on decisions that failed too.
+
+        Take one before and one after, and their difference (`after - before`) is what was spent in between, such as
+        by a `map`; it includes what other threads and tasks asked of the same object meanwhile.
+        """
+        return self.meter.total
+
+    def reset_usage(self) -> Usage:
+        """Set `usage` back to nothing, and return what it was."""
+        return self.meter.reset()
+
+    def gate(self, model_name: str) -> Gate:
+        """Return where requests to a model wait for their place."""
+        return self.party.gates.get(model_name) or self.limits.gate(self.provider, model_name, self.party)
+
     def request(self, given: Any, questions: Any, parameters: Parameters | None) -> DecisionRequest:  # noqa: ANN401
         """Return the request for what `decide` was called with, defaults filled in."""
+        own: Parameters | None = None
+        asked: Questions = questions
         if isinstance(given, DecisionRequest):
             if questions is not None:
                 raise QuestionError("a DecisionRequest holds its questions already; pass nothing else")
-            request = given
+            own, given, asked = given.parameters, given.input, given.questions
         elif isinstance(questions, Question):
-            request = DecisionRequest(given, {SINGLE: questions})
+            asked = {SINGLE: questions}
         elif questions is None:
             raise QuestionError("there is no question; pass a YesNo, a Choice, a Scale or a mapping of them")
-        else:
-            request = DecisionRequest(given, questions)
-        defaults = Parameters(model_name=self.provider.model or None, timeout_s=self.timeout_s)
-        merged = defaults.overridden_by(request.parameters).overridden_by(parameters)
+        merged = self._defaults.overridden_by(own).overridden_by(parameters)
         if merged.timeout_s is not None and _positive("timeout_s", merged.timeout_s) > NO_LIMIT_S:
             merged = replace(merged, timeout_s=None)
-        return request.with_parameters(merged)
+        return DecisionRequest(given, asked, merged)
+
+    @cached_property
+    def _defaults(self) -> Parameters:
+        return Parameters(self.provider.model or None, self.timeout_s)
 
     def width(self, concurrency: int | None) -> int:
         """Return how many items `map` may have under way."""
@@ -241,12 +268,16 @@ class Core:
     ) -> DecisionResponse:
         """Put the outcomes of all questions together."""
         asked = request.parameters.model_name
-        falls = Counter(
+        falls = [
             reason
             for outcome in outcomes.values()
             for reason in self.ladder.falls(asked or "", outcome.attempts)
-        )
-        usage = replace(spent.usage, fallbacks=falls) if falls else spent.usage
+        ]
+        usage = spent.usage
+        if falls:
+            fallen = Usage(fallbacks=Counter(falls))
+            self.meter.add(fallen)
+            usage += fallen
         return DecisionResponse(outcomes, model=spent.model or asked, usage=usage)
 
     def validated(self, request: DecisionRequest, response: DecisionResponse) -> DecisionResponse:
@@ -284,7 +315,7 @@ class Core:
         if isinstance(payload, Reply):
             return payload
         payload = {**payload, **fields} if fields else payload
-        changes = refused = 0
+        changes, in_vain = 0, None
         while True:
             try:
                 reply = yield payload
@@ -295,17 +326,17 @@ class Core:
                     return self._passed_over(task, error)
                 if fields and error.param in (*fields, None):
                     raise
-                refused += not error.shared
+                in_vain = _sum(in_vain, error.usage)
                 adapted = None if changes >= MAX_ADAPTATIONS else self.provider.adapt(payload, error)
                 if adapted is None:
                     evidence = self._evidence_in(error, task.model_name, for_logprobs=for_logprobs)
                     if evidence is None:
                         raise
-                    return Reply(evidence, usage=_refused(refused, filtered=error.code == "content_filter"))
+                    return Reply(evidence, usage=in_vain or Usage())
                 self._warn("request_adapted", str(error.param))
                 payload, changes = adapted, changes + 1
             else:
-                return replace(reply, usage=reply.usage + _refused(refused)) if refused else reply
+                return reply if in_vain is None else replace(reply, usage=reply.usage + in_vain)
 
     def _built(self, task: Task, *, for_logprobs: bool) -> Payload | Reply:
         """Return the body for a task, or the reply to one that need not be sent."""
@@ -317,6 +348,14 @@ class Core:
             if isinstance(task, NativeTask) and self.ladder.goes_on:
                 return Reply(NoEvidence(NO_ENDPOINT))
             raise
+
+    def retry_for(self, task: Task) -> RetryPolicy:
+        """Return how a task is tried again: less often where there is another way to its answer."""
+        return self._brief if isinstance(task, TokenTask) else self.retry
+
+    @cached_property
+    def _brief(self) -> RetryPolicy:
+        return replace(self.retry, attempts=min(self.retry.attempts, PASSABLE_ATTEMPTS))
 
     def _is_passable(self, task: Task, error: ProviderError) -> bool:
         """Return whether there is another way than the one that ended in an error."""
@@ -332,9 +371,9 @@ class Core:
         """
         if not self._is_passable(task, error):
             raise error
+        usage = error.usage or Usage()
         if isinstance(error, ProviderUnavailable):
-            return Reply(NoEvidence("unavailable"))
-        usage = _refused(not error.shared)
+            return Reply(NoEvidence("unavailable"), usage=usage)
         if isinstance(task, TokenTask):
             return Reply(NoEvidence(NO_NUMBERS), usage=usage)
         self._warn(NO_ENDPOINT, task.model_name)
@@ -393,6 +432,19 @@ class Core:
         notify(self.listeners, lambda listener: listener.on_request(call))
         return call
 
+    def heard(self, reply: Reply) -> Reply:
+        """Count a reply that came from a cache in the running total, where those that were sent are already."""
+        if reply.usage.cache_hits:
+            self.meter.add(Usage(cache_hits=reply.usage.cache_hits))
+        return reply
+
+    def count_in_vain(self, tally: Tally, error: BaseException) -> None:
+        """Count requests that brought no reply in the running total, and tell by the error what they were."""
+        usage = tally.in_vain()
+        self.meter.add(usage)
+        if isinstance(error, ProviderError):
+            error.usage = usage
+
     def tell_response(self, call: Call | None, response: DecisionResponse) -> None:
         """Tell the listeners of a response."""
         if call is not None:
@@ -402,6 +454,9 @@ class Core:
         """Tell the listeners of an error."""
         if call is not None:
             notify(self.listeners, lambda listener: listener.on_error(call, error))
+
+    def _tell_fall(self, model_name: str, reason: str) -> None:
+        self._warn("sampled_instead", f"{model_name}: {reason}")
 
     def _warn(self, event: str, reason: str) -> None:
         if (event, reason) not in self._warned:
@@ -418,9 +473,18 @@ def _is_refused(error: ProviderError) -> bool:
     return isinstance(error, UnreadableReply)
 
 
-def _refused(requests: int, *, filtered: bool = False) -> Usage:
-    # nobody charges for a parameter that was refused; what a filter's verdict costs is not known
-    return Usage(requests=requests, cost_usd=None if filtered else 0.0)
+def _sum(known: Usage | None, more: Usage | None) -> Usage | None:
+    return more if known is None else known if more is None else known + more
+
+
+def _provider(named: str | Provider, **options: Any) -> Provider:
+    return named if isinstance(named, Provider) else load_provider(named, **options)
+
+
+def _limits(value: Any) -> Limits:  # noqa: ANN401 - the check is the point
+    if value is not None and not isinstance(value, Limits):
+        raise ConfigError(f"`limits` must be a Limits, not {type(value).__name__}")
+    return gates.SHARED if value is None else value
 
 
 def _in_range(name: str, value: Any) -> float:  # noqa: ANN401 - the check is the point

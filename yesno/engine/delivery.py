@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Self
 from yesno._log import get_logger
 from yesno.engine.budget import Amounts, Budget, Reservation
 from yesno.engine.caching import Cache, key_of, payload_of, text_of, value_of
-from yesno.errors import ConfigError, ProviderError, UnreadableReply
+from yesno.errors import BudgetExceeded, ConfigError, ProviderError, UnreadableReply
 from yesno.evidence import Reply, Usage
 from yesno.prices import Price, price_for
 from yesno.providers.base import NativeTask, Payload, PromptTask, Provider, Task
@@ -156,6 +156,16 @@ class Delivery:
                 return Bill(held, partial(self._counted, task))
             wait(freed)
 
+    def bill_at_once(self, task: Task, payload: Payload) -> Bill | None:
+        """Do what `bill` does without waiting for requests under way; None when it does not fit beside them."""
+        if self.budget is None:
+            return _FREE
+        try:
+            held = self.budget.reserve(self._most(task, payload))
+        except BudgetExceeded:
+            return None
+        return Bill(held, partial(self._counted, task))
+
     async def abill(self, task: Task, payload: Payload) -> Bill:
         """Do what `bill` does, awaited."""
         if self.budget is None:
@@ -214,6 +224,11 @@ class Bill:
         if self._reservation is not None:
             self._reservation.settle(self._counted(raw, self._reservation.most))
         return raw
+
+    def cancel(self) -> None:
+        """Settle what was not sent after all."""
+        if self._reservation is not None:
+            self._reservation.settle(Amounts())
 
     def __enter__(self) -> Self:
         return self

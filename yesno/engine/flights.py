@@ -86,5 +86,5 @@ def passed_on(end: Reply | YesnoError) -> Reply:
     own = copy.copy(end)  # an error that several threads raise would collect all their tracebacks
     own.__cause__ = end.__cause__
     if isinstance(own, ProviderError):
-        own.shared = True
+        own.shared, own.usage = True, None
     raise own

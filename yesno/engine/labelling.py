@@ -32,16 +32,7 @@ def labels_of(question: BuiltIn, template: FileTemplate, *, whole: bool = False)
     """
     match question:
         case YesNo():
-            yes, no = template.front.get("labels", ("Yes", "No"))
-            try:
-                return yes_no_labels((yes, no), tuple(template.front.get("languages", ("en",))))
-            except KeyError as error:
-                known = ", ".join(LANGUAGES)
-                raise ConfigError(
-                    f"template {template.name!r}: language {error} is unknown; known are {known}"
-                ) from None
-            except QuestionError as error:
-                raise ConfigError(f"template {template.name!r}: {error}") from error
+            return _yes_no(template)
         case Choice():
             names = tuple(question.options) if question.none is None else (*question.options, question.none)
             single = all(len(name) == 1 and name.isascii() and name.isalnum() for name in names)
@@ -64,6 +55,20 @@ def shown_labels(question: BuiltIn, template: FileTemplate) -> list[str]:
 def shown_in_json(question: BuiltIn, template: FileTemplate) -> list[str]:
     """Do what `shown_labels` does for a reply that is read as a whole."""
     return [label.shown for label in labels_of(question, template, whole=True).labels]
+
+
+@lru_cache(maxsize=64)
+def _yes_no(template: FileTemplate) -> LabelSet:
+    yes, no = template.front.get("labels", ("Yes", "No"))
+    try:
+        return yes_no_labels((yes, no), tuple(template.front.get("languages", ("en",))))
+    except KeyError as error:
+        known = ", ".join(LANGUAGES)
+        raise ConfigError(
+            f"template {template.name!r}: language {error} is unknown; known are {known}"
+        ) from None
+    except QuestionError as error:
+        raise ConfigError(f"template {template.name!r}: {error}") from error
 
 
 @lru_cache(maxsize=256)

@@ -49,6 +49,12 @@ class Limit:
         """Most requests under way."""
         return int(self._height)
 
+    def widen(self, ceiling: int) -> None:
+        """Let the limit rise as far as `ceiling`; one that has never fallen is there at once."""
+        if ceiling > self.ceiling:
+            self._height = float(ceiling) if self._height == self.ceiling else self._height
+            self.ceiling = ceiling
+
     def wait_s(self, under_way: int, now: float) -> float:
         """Return 0 when one more request may begin, else after how many seconds to ask again.
 

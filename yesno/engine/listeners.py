@@ -52,6 +52,8 @@ class LoggingListener(Listener):
             model=response.model,
             outcomes={name: type(outcome).__name__ for name, outcome in response.answers.items()},
             requests=usage.requests,
+            retries=usage.retries,
+            hedges=usage.hedges,
             input_tokens=usage.input_tokens,
             output_tokens=usage.output_tokens,
             cache_hits=usage.cache_hits,

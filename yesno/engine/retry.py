@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
+from yesno.engine.durations import Durations
 from yesno.engine.retry_budget import RetryBudget
 from yesno.errors import ConfigError, ProviderError, UnreadableReply
 
@@ -22,6 +23,9 @@ LONGEST_HINT_S = 120.0
 """A server that asks to wait longer is not waited for, as in openai 3.57.0 (2026-11)."""
 LONGEST_WAIT_S = 20.0
 """The longest wait that the server did not ask for."""
+GROWTH = 1.5
+UNREACHED_ATTEMPTS = 4
+"""Most tries where nobody answers at all: a wrong address or a server that is down stays so for longer than tries take."""
 AT_ONCE_S = 0.1
 """The longest wait before a second try when no reply came; a little jitter parts those that failed together."""
 
@@ -30,17 +34,19 @@ AT_ONCE_S = 0.1
 class RetryPolicy:
     """Try a call again when its error says that this may help.
 
-    The wait is what the server asks for, else exponential with jitter from 0.4 to 20 seconds. When no reply came, or
-    one that broke off, the second try comes at once: nothing says that the server has too much to do.
+    The wait is what the server asks for, else exponential with jitter: at first half a second, then half as long again
+    each time, 20 seconds at most. When no reply came, or one that broke off, the second try comes at once: nothing says
+    that the server has too much to do. With all eight tries it takes about a quarter of a minute to give up.
     """
 
-    attempts: int = 4
-    """Tries in all."""
+    attempts: int = 8
+    """Tries in all; no more than four where no connection was made."""
     total_s: float = 60.0
     """Seconds after which no further try begins."""
     attempt_timeout_s: float | None = None
-    """Seconds that one try may take, its body included; by default half of what the decision may take, so that there
-    is time for a second one. `math.inf` for no limit of its own."""
+    """Seconds that one try may take, its body included. By default half of what the decision may take, so that there
+    is time for a second one; and once twenty replies are known, ten times as long as 95 % of the newest took, five
+    seconds at least, and twice as long for each further try. `math.inf` for no limit of its own."""
     budget: RetryBudget = field(default_factory=RetryBudget, compare=False)
     """How many retries there may be in all; one for every model that this policy is passed to."""
     sleep: Callable[[float], None] | None = None
@@ -57,6 +63,13 @@ class RetryPolicy:
         if self.attempt_timeout_s is not None:
             return None if self.attempt_timeout_s == math.inf else self.attempt_timeout_s
         return None if timeout_s is None else timeout_s / 2
+
+    def patience_s(self, attempt_s: float | None, durations: Durations, tries: int) -> float | None:
+        """Return the seconds for a try that has `attempt_s` at most, by how long replies took."""
+        if attempt_s is None or self.attempt_timeout_s is not None:
+            return attempt_s
+        usual = durations.patience_s(tries)
+        return attempt_s if usual is None else min(attempt_s, usual)
 
     def call(self, send: Callable[[], T], *, deadline: float | None = None) -> T:
         """Call until it succeeds, the error is final, or tries or time are used up.
@@ -144,7 +157,13 @@ class RetryPolicy:
 
         ended = tenacity.stop_after_attempt(self.attempts) | tenacity.stop_before_delay(self.total_s)
         # the budget is asked last: it pays only for tries that are made
-        return lambda state: ended(state) or not self.budget.take()
+        return lambda state: ended(state) or _is_nobody_there(state) or not self.budget.take()
+
+
+def _is_nobody_there(state: RetryCallState) -> bool:
+    error = state.outcome.exception() if state.outcome else None
+    reached = not isinstance(error, ProviderError) or error.reached
+    return not reached and state.attempt_number >= UNREACHED_ATTEMPTS
 
 
 def _wait(state: RetryCallState) -> float:
@@ -154,5 +173,5 @@ def _wait(state: RetryCallState) -> float:
     unanswered = isinstance(error, UnreadableReply) or getattr(error, "status", None) is None
     if unanswered and state.attempt_number == 1:
         return AT_ONCE_S * random.random()  # noqa: S311 - jitter
-    longest = min(LONGEST_WAIT_S, 0.5 * 2.0 ** (state.attempt_number - 1))
+    longest = min(LONGEST_WAIT_S, 0.5 * GROWTH ** (state.attempt_number - 1))
     return longest * (1 - 0.25 * random.random())  # noqa: S311 - jitter

@@ -9,16 +9,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from itertools import islice
-from threading import Event, Lock
+from threading import Lock
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 from yesno.engine.batches import SINGLE, outcomes_of, requests_of
 from yesno.engine.core import NO_LIMIT_S, Core, Spent
 from yesno.engine.flights import Flights
-from yesno.engine.gates import LATE, Places, Term, left_until
+from yesno.engine.metering import Tally
 from yesno.engine.packing import Talk
-from yesno.errors import DeadlineExceeded, YesnoError
+from yesno.engine.tries import Tries, wait_until
+from yesno.engine.waiting import Term
+from yesno.errors import YesnoError
 from yesno.evidence import Reply
 from yesno.flow import Ask, Flow, Outcomes, run
 from yesno.messages import InputLike
@@ -72,6 +74,8 @@ class DecisionModel(Core):
         price: What the model's tokens cost, when the table in `yesno.prices` does not say.
         memory: Where what was learned is kept for other runs, such as a `FolderMemory`: what `probe` found, for 30
             days, and priors of questions. Nothing is remembered across objects without one.
+        limits: What is known of servers, by default that of all models of this process; see `Limits`.
+        hedge: Seconds, or a `Hedge`, after which a request without a reply is sent a second time; off by default.
         options: Passed on to the provider.
 
     Equal requests that are under way at the same time go out once. Safe to share between threads. Use it as a
@@ -83,7 +87,7 @@ class DecisionModel(Core):
 
     def __init__(self, model: str | Provider | None = None, **settings: Any) -> None:
         super().__init__(model, **settings)
-        self._places = Places(self.concurrency)
+        self._tries = Tries(self)
         self._pools: dict[str, ThreadPoolExecutor] = {}
         self._lock = Lock()
         self._flights = Flights()
@@ -155,7 +159,8 @@ class DecisionModel(Core):
         """Answer the same question, or questions, about each of many inputs, in their order.
 
         Takes inputs from any iterable as it goes and holds at most twice `concurrency` of them. Yields an
-        outcome for each; what goes wrong with one item is its `Failure`, and the others go on.
+        outcome for each; what goes wrong with one item is its `Failure`, and the others go on. What it has spent,
+        failures included, is `usage` afterwards minus `usage` before.
         """
         width = self.width(concurrency)
         self.announce(questions)
@@ -188,20 +193,18 @@ class DecisionModel(Core):
         """
         sent: list[int] = []
 
-        def send_once(task: Task, payload: Payload, term: Term) -> Payload:
+        def note() -> None:
             sent.append(len(sent) + 1)
             on_request(len(sent))
-            return self._send_once(task, payload, term)
 
         def reply_to(shot: Shot) -> Reply:
             deadline = None if self.timeout_s is None else time.monotonic() + min(self.timeout_s, NO_LIMIT_S)
             term = Term(deadline, self.attempt_s(self.timeout_s))
 
-            def fetch(payload: Payload) -> Reply:
-                raw = self.retry.call(partial(send_once, shot.task, payload, term), deadline=deadline)
-                return self.delivery.read(shot.task, raw)
+            def ask(payload: Payload) -> Reply:
+                return self._ask(shot.task, payload, term, Tally(note), self._tries.once)[1]
 
-            return run(self.exchange(shot.task, shot.fields), fetch)
+            return run(self.exchange(shot.task, shot.fields), ask)
 
         return run(self.probing(sent), reply_to)
 
@@ -211,6 +214,7 @@ class DecisionModel(Core):
             pools, self._pools = list(self._pools.values()), {}
         for pool in pools:
             pool.shutdown(wait=True, cancel_futures=True)
+        self._tries.close()
         self.provider.close()
 
     def __enter__(self) -> Self:
@@ -276,42 +280,40 @@ class DecisionModel(Core):
         return run(talk, replies_to)
 
     def _send(self, task: Task, term: Term) -> Reply:
-        return run(self.exchange(task), lambda payload: self._deliver(task, payload, term))
+        return self.heard(run(self.exchange(task), lambda payload: self._deliver(task, payload, term)))
 
     def _deliver(self, task: Task, payload: Payload, term: Term) -> Reply:
         key = self.delivery.key(task, payload)
         if key is None or not self.provider.merges:
             return self._fetch(task, payload, key, term)
         return self._flights.share(
-            key, lambda: self._fetch(task, payload, key, term), partial(_wait, term.deadline)
+            key, lambda: self._fetch(task, payload, key, term), partial(wait_until, term.deadline)
         )
 
     def _fetch(self, task: Task, payload: Payload, key: str | None, term: Term) -> Reply:
         kept = self.delivery.recall(task, key)
         if kept is not None:
             return kept
-        raw = self.retry.call(partial(self._send_once, task, payload, term), deadline=term.deadline)
-        reply = self.delivery.read(task, raw)
+        raw, reply = self._ask(task, payload, term, Tally(), self._tries.send)
         self.delivery.keep(key, raw, reply)
         return reply
 
-    def _send_once(self, task: Task, payload: Payload, term: Term) -> Payload:
-        with self._places.one(task.model_name, term.deadline):
-            if term.is_over:
-                raise DeadlineExceeded(LATE)
-            with self.delivery.bill(task, payload, partial(_wait, term.deadline)) as bill:
-                return bill.paid(self._send_now(payload, term))
-
-    def _send_now(self, payload: Payload, term: Term) -> Payload:
+    def _ask(
+        self,
+        task: Task,
+        payload: Payload,
+        term: Term,
+        tally: Tally,
+        send: Callable[[Task, Payload, Term, Tally], Payload],
+    ) -> tuple[Payload, Reply]:
         try:
-            return self.provider.send(payload, timeout_s=term.next_try_s())
-        except Exception as error:
-            known = self.known(error)
-            if term.is_over:
-                raise DeadlineExceeded(LATE) from error
-            if known is error:
-                raise
-            raise known from error
+            raw = self.retry_for(task).call(partial(send, task, payload, term, tally), deadline=term.deadline)
+            reply = tally.answered(self.delivery.read(task, raw))
+        except BaseException as error:
+            self.count_in_vain(tally, error)
+            raise
+        self.meter.add(reply.usage)
+        return raw, reply
 
     def _each(self, level: str, work: Callable[[T], R], items: Sequence[T]) -> list[R]:
         """Do the same for all items at once; the first failure, in their order, is raised."""
@@ -336,8 +338,3 @@ class DecisionModel(Core):
     @staticmethod
     def _submit(pool: ThreadPoolExecutor, work: Callable[..., R], *arguments: Any) -> Future[R]:
         return pool.submit(contextvars.copy_context().run, work, *arguments)
-
-
-def _wait(deadline: float | None, event: Event) -> None:
-    if not event.wait(left_until(deadline)):
-        raise DeadlineExceeded(LATE)

@@ -128,6 +128,8 @@ def _spent(usage: Usage) -> Iterator[tuple[str, Any]]:
     yield "gen_ai.usage.cache_read.input_tokens", usage.cached_tokens
     yield "gen_ai.usage.reasoning.output_tokens", usage.reasoning_tokens
     yield "yesno.requests", usage.requests
+    yield "yesno.retries", usage.retries
+    yield "yesno.hedges", usage.hedges
     yield "yesno.cache_hits", usage.cache_hits
     if usage.cost_usd is not None:
         yield "yesno.cost_usd", usage.cost_usd

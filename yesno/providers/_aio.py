@@ -7,7 +7,6 @@ key and headers, and how errors are called, and the body itself travels through 
 
 from __future__ import annotations
 
-import json
 import ssl
 import urllib.request
 from collections.abc import Mapping
@@ -20,12 +19,9 @@ import httpx2
 import openai
 from yarl import URL
 
-__all__ = ["AioPoster"]
+from yesno.providers._posting import address_of, encode, headers_of, plain_response, status_error
 
-_DECODED = {"content-encoding", "transfer-encoding", "content-length"}
-"""Headers that no longer fit a body that aiohttp has decoded."""
-_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
-"""JSON as the SDK writes it."""
+__all__ = ["AioPoster"]
 
 
 class AioPoster:
@@ -36,32 +32,37 @@ class AioPoster:
     """
 
     def __init__(self, client: openai.AsyncOpenAI, path: str, *, timeout_s: float = 600.0) -> None:
-        address = str(client.base_url).rstrip("/") + path
-        headers = {**client.default_headers, **client.auth_headers}
-        self._url = URL(address, encoded=True)
-        self._proxy = _proxy_for(address)
-        self._headers = {name: value for name, value in headers.items() if isinstance(value, str)}
+        self._base = str(client.base_url).rstrip("/")
+        self._path = path
+        self._urls: dict[str, URL] = {}
+        self._proxy = _proxy_for(self._base + path)
+        self._headers = headers_of(client)
         self._limits = aiohttp.ClientTimeout(total=timeout_s, sock_connect=10.0)
         self._session: aiohttp.ClientSession | None = None
 
-    async def post(self, body: Mapping[str, Any]) -> tuple[int, bytes]:
+    async def post(self, body: Mapping[str, Any], route: str | None = None) -> tuple[int, bytes]:
         """Post one JSON body and return the status and body that come back.
+
+        Args:
+            body: What to post.
+            route: Another path of the server, or a whole address on it.
 
         Raises:
             openai.APIStatusError, openai.APITimeoutError, openai.APIConnectionError: When the SDK would.
         """
-        content = _encode(body).encode()
+        content = encode(body)
+        url = self._url(route or self._path)
         try:
             async with self._open().post(
-                self._url, data=content, allow_redirects=False, proxy=self._proxy
+                url, data=content, allow_redirects=False, proxy=self._proxy
             ) as response:
                 received = await response.read()
         except TimeoutError as error:
-            raise openai.APITimeoutError(request=self._request(content)) from error
+            raise openai.APITimeoutError(request=_request(url, content)) from error
         except (aiohttp.ClientError, OSError) as error:
-            raise openai.APIConnectionError(request=self._request(content)) from error
+            raise openai.APIConnectionError(request=_request(url, content)) from error
         if not 200 <= response.status < 300:
-            raise self._status_error(response, content, received)
+            raise self._status_error(response, url, content, received)
         return response.status, received
 
     async def close(self) -> None:
@@ -85,21 +86,23 @@ class AioPoster:
             )
         return self._session
 
-    def _request(self, content: bytes) -> httpx2.Request:
-        return httpx2.Request("POST", str(self._url), content=content)
+    def _url(self, route: str) -> URL:
+        known = self._urls.get(route)
+        if known is None:
+            known = self._urls[route] = URL(address_of(self._base, route), encoded=True)
+        return known
 
     def _status_error(
-        self, response: aiohttp.ClientResponse, content: bytes, received: bytes
-    ) -> openai.APIStatusError:
-        headers = [(name, value) for name, value in response.headers.items() if name.lower() not in _DECODED]
-        shown = httpx2.Response(
-            response.status, headers=headers, content=received, request=self._request(content)
+        self, response: aiohttp.ClientResponse, url: URL, content: bytes, received: bytes
+    ) -> Exception:
+        request = _request(url, content)
+        return status_error(
+            openai, plain_response(response.status, response.headers.items(), received, request=request)
         )
-        try:
-            body: object = json.loads(received)
-        except ValueError:
-            body = shown.text.strip()
-        return openai.APIStatusError(f"status {response.status}", response=shown, body=body)
+
+
+def _request(url: URL, content: bytes) -> httpx2.Request:
+    return httpx2.Request("POST", str(url), content=content)
 
 
 @lru_cache(maxsize=1)

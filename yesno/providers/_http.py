@@ -22,10 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["HttpProvider"]
 
-LONGEST_S = 600.0
-"""Seconds for a request that has no limit of its own, as in openai 3.57.0 (2026-11)."""
-CONNECT_S = 10.0
-
 
 class HttpProvider(Provider):
     """One JSON route over HTTP. Subclasses give `build`, `parse`, `adapt` and what is not implemented here."""
@@ -52,15 +48,28 @@ class HttpProvider(Provider):
         self._async_own: dict[int, tuple[asyncio.AbstractEventLoop, httpx2.AsyncClient]] = {}
         self._lock = threading.Lock()
 
+    @property
+    def server(self) -> str | None:
+        """The server's address."""
+        return self._place
+
+    @property
+    def cancellable(self) -> bool:
+        """Whether both sides go the same way: not when only the blocking one has a client of the caller's."""
+        return self._given is None or self._async_given is not None
+
     def send(self, payload: Payload, *, timeout_s: float | None = None) -> Payload:
         """Post one body."""
         client = self._own if self._given is None else self._given
-        return self._received(client.send(self._request(client, payload, timeout_s)))
+        from yesno.providers._posting import fetched
+
+        return self._received(fetched(client, self._request(client, payload, timeout_s), timeout_s))
 
     async def asend(self, payload: Payload) -> Payload:
         """Post one body, awaited."""
         client = self._async_client() if self._async_given is None else self._async_given
-        return self._received(await client.send(self._request(client, payload, None)))
+        request = self._request(client, payload, None)
+        return self._received(await client.send(request, follow_redirects=False))
 
     def classify(self, error: Exception) -> ProviderError | None:
         """Name httpx2's errors; a message that quotes the prompt or the key is left out."""
@@ -76,10 +85,12 @@ class HttpProvider(Provider):
                 provider=self.name,
             )
         if isinstance(error, httpx2.RequestError):
-            return ProviderUnavailable(
+            away = ProviderUnavailable(
                 f"cannot reach {self._place}; check that the server runs and the address is right",
                 provider=self.name,
             )
+            away.reached = False
+            return away
         return error if isinstance(error, ProviderError) else None
 
     def secrets(self) -> tuple[str, ...]:
@@ -103,7 +114,9 @@ class HttpProvider(Provider):
     def _own(self) -> httpx2.Client:
         import httpx2
 
-        return httpx2.Client(limits=_limits())
+        from yesno.providers._posting import limits
+
+        return httpx2.Client(limits=limits())
 
     def _async_client(self) -> httpx2.AsyncClient:
         loop = asyncio.get_running_loop()
@@ -112,7 +125,9 @@ class HttpProvider(Provider):
             return held[1]
         import httpx2
 
-        client = httpx2.AsyncClient(limits=_limits())
+        from yesno.providers._posting import limits
+
+        client = httpx2.AsyncClient(limits=limits())
         with self._lock:
             self._async_own = {k: v for k, v in self._async_own.items() if not v[0].is_closed()}
             self._async_own[id(loop)] = (loop, client)
@@ -123,12 +138,14 @@ class HttpProvider(Provider):
     ) -> httpx2.Request:
         import httpx2
 
+        from yesno.providers._posting import CONNECT_S, LONGEST_S, encode
+
         path, body = self._outgoing(payload)
         limit = LONGEST_S if timeout_s is None else timeout_s
         return client.build_request(
             "POST",
             self._base_url + path,
-            content=json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode(),
+            content=encode(body),
             headers={"content-type": "application/json", "accept": "application/json", **self._headers()},
             timeout=httpx2.Timeout(limit, connect=min(limit, CONNECT_S)),
         )
@@ -183,13 +200,6 @@ class HttpProvider(Provider):
 
     def _key_hint(self) -> str:
         raise NotImplementedError
-
-
-def _limits() -> httpx2.Limits:
-    """Return no limit on connections: how many requests are under way is the engine's."""
-    import httpx2
-
-    return httpx2.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=60.0)
 
 
 def _body_of(response: httpx2.Response) -> Any:  # noqa: ANN401 - JSON, or the text

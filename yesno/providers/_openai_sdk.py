@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -24,11 +23,13 @@ if TYPE_CHECKING:
     import openai
 
     from yesno.providers._aio import AioPoster
+    from yesno.providers._posting import Poster
 
 __all__ = ["NO_KEY", "OpenAISDK"]
 
-_OPTIONS: Any = {"idempotency_key": "unused"}
-"""The SDK would draw 16 random bytes per request for a header that it does not send (openai 3.57.0)."""
+_OPTIONS: Any = {"idempotency_key": "unused", "follow_redirects": False}
+"""The SDK would draw 16 random bytes per request for a header that it does not send (openai 3.57.0), and take the
+key wherever a server sends it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,26 +78,27 @@ class OpenAISDK(Provider):
         """The server's address, when it is not the vendor's own."""
         return None if self._base_url is None else self._place
 
+    @property
+    def server(self) -> str | None:
+        """The server's address."""
+        return self._place
+
+    @property
+    def cancellable(self) -> bool:
+        """Whether both sides go the same way: not when only the blocking one has a client of the caller's."""
+        return self._http_client is None or self._async_http_client is not None
+
     def send(self, payload: Payload, *, timeout_s: float | None = None) -> Payload:
-        """Post one body through the SDK."""
-        import httpx2
-
-        from yesno.providers._whole import whole
-
-        options = dict(_OPTIONS) if timeout_s is None else {**_OPTIONS, "timeout": timeout_s}
-        end = None if timeout_s is None else time.monotonic() + timeout_s
-        post: Any = self._client.post  # its types want a reader of events for `stream`
-        response: httpx2.Response = post(
-            self._route(payload), body=payload, cast_to=httpx2.Response, options=options, stream=True
-        )
-        return self._json(response.status_code, whole(response, end))
+        """Post one body as the SDK would."""
+        response = self._poster.post(payload, timeout_s, self._route(payload))
+        return self._json(response.status_code, response.content)
 
     async def asend(self, payload: Payload) -> Payload:
         """Post one body as the SDK would, awaited; through the SDK itself when the caller brought a client."""
         side = self._async_side()
         route = self._route(payload)
-        if side.poster is not None and route == self.path:
-            return self._json(*await side.poster.post(payload))
+        if side.poster is not None:
+            return self._json(*await side.poster.post(payload, route))
         import httpx2
 
         response = await side.client.post(route, body=payload, cast_to=httpx2.Response, options=_OPTIONS)
@@ -114,10 +116,12 @@ class OpenAISDK(Provider):
                 f"the reply of {self._place} broke off or cannot be decoded", provider=self.name
             )
         if isinstance(error, sdk.APIConnectionError):
-            return ProviderUnavailable(
+            away = ProviderUnavailable(
                 f"cannot reach {self._place}; check that the server runs and the address is right",
                 provider=self.name,
             )
+            away.reached = False
+            return away
         return error if isinstance(error, ProviderError) else None
 
     def secrets(self) -> tuple[str, ...]:
@@ -125,18 +129,21 @@ class OpenAISDK(Provider):
         return () if self._api_key == NO_KEY else (self._api_key,)
 
     def close(self) -> None:
-        """Close the connections of the synchronous side."""
-        if "_client" in self.__dict__:
-            self._client.close()
-            del self.__dict__["_client"]
+        """Close the connections of the synchronous side; a client of the caller's stays open."""
+        self.__dict__.pop("_poster", None)
+        own = self.__dict__.pop("_own_http", None)
+        if own is not None:
+            own.close()
 
     async def aclose(self) -> None:
-        """Close the connections of the running event loop."""
+        """Close the connections of the running event loop; a client of the caller's stays open."""
         self.close()
         side = self._async_sides.pop(id(asyncio.get_running_loop()), None)
-        if side is not None:
-            if side.poster is not None:
-                await side.poster.close()
+        if side is None:
+            return
+        if side.poster is not None:
+            await side.poster.close()
+        if self._async_http_client is None:
             await side.client.close()
 
     def _route(self, payload: Payload) -> str:
@@ -155,9 +162,9 @@ class OpenAISDK(Provider):
 
         return openai
 
-    def _new_client(self) -> Any:  # noqa: ANN401 - the SDK's own
+    def _new_client(self, http: httpx2.Client) -> Any:  # noqa: ANN401 - the SDK's own
         return self._sdk().OpenAI(
-            api_key=self._api_key, base_url=self._base_url, max_retries=0, http_client=self._http_client
+            api_key=self._api_key, base_url=self._base_url, max_retries=0, http_client=http
         )
 
     def _new_async_client(self) -> Any:  # noqa: ANN401 - the SDK's own
@@ -177,8 +184,19 @@ class OpenAISDK(Provider):
         return AioPoster(client, self.path)
 
     @cached_property
-    def _client(self) -> openai.OpenAI:
-        return cast("openai.OpenAI", self._own(self._new_client()))
+    def _own_http(self) -> httpx2.Client:
+        import httpx2
+
+        from yesno.providers._posting import limits
+
+        return httpx2.Client(limits=limits())
+
+    @cached_property
+    def _poster(self) -> Poster:
+        from yesno.providers._posting import Poster
+
+        http = self._own_http if self._http_client is None else self._http_client
+        return Poster(self._own(self._new_client(http)), self.path, http, self._sdk())
 
     def _async_side(self) -> _AsyncSide:
         loop = asyncio.get_running_loop()

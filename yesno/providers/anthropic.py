@@ -130,8 +130,8 @@ class AnthropicMessages(OpenAISDK):
 
         return anthropic
 
-    def _new_client(self) -> Any:  # noqa: ANN401 - the SDK's own
-        return self._sdk().Anthropic(**self._settings(), http_client=self._http_client)
+    def _new_client(self, http: httpx2.Client) -> Any:  # noqa: ANN401 - the SDK's own
+        return self._sdk().Anthropic(**self._settings(), http_client=http)
 
     def _new_async_client(self) -> Any:  # noqa: ANN401 - the SDK's own
         return self._sdk().AsyncAnthropic(**self._settings(), http_client=self._async_http_client)

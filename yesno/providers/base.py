@@ -89,6 +89,16 @@ class Provider:
         """What else tells the model from another of its name at this address; None when nothing does."""
         return None
 
+    @property
+    def server(self) -> str | None:
+        """Whose limits requests count against: an address without credentials; None for this object's alone."""
+        return None
+
+    @property
+    def cancellable(self) -> bool:
+        """Whether a request of a thread may travel through `asend` too, where it can be cancelled."""
+        return type(self).asend is not Provider.asend
+
     def build(self, task: Task) -> Payload:
         """Turn a task into the JSON body to send."""
         raise NotImplementedError

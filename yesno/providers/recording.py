@@ -105,6 +105,16 @@ class RecordingProvider(_Around):
         header = Header(inner.name, inner.model, address, facts_of(inner.profile))
         self._tape = TapeWriter(Path(path), header, secrets)
 
+    @property
+    def server(self) -> str | None:
+        """The other provider's."""
+        return self._inner.server
+
+    @property
+    def cancellable(self) -> bool:
+        """Whether the other provider's requests are."""
+        return self._inner.cancellable
+
     def classify(self, error: Exception) -> ProviderError | None:
         """Name an error as the other provider does."""
         return self._inner.classify(error)

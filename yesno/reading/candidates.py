@@ -28,11 +28,8 @@ class Candidates:
     ceiling: float
     """Greatest probability that a token outside the list can have."""
     censored: int
-
-    @property
-    def total(self) -> float:
-        """Probability of all tokens with a usable value."""
-        return sum(p for _, p, _ in self.values)
+    total: float
+    """Probability of all tokens with a usable value."""
 
 
 def usable(position: Position, skip: int, *, later: bool = False) -> Candidates | str:
@@ -43,22 +40,35 @@ def usable(position: Position, skip: int, *, later: bool = False) -> Candidates 
     chosen = position.chosen
     listed = _listed(position)
     twin = _twin(listed, chosen)
-    table = [(candidate, _measured(candidate), False) for candidate in listed]
+    values = [_measured(candidate.logprob) for candidate in listed]
+    own = _measured(chosen.logprob)
     if twin is None:
-        table.append((chosen, _measured(chosen), True))
+        listed.append(chosen)
+        values.append(own)
     else:
-        table[twin] = (chosen, _first_of(_measured(listed[twin]), _measured(chosen)), True)
-    known = [(data_of(candidate), value, written) for candidate, value, written in table if value is not None]
-    problem = _problem([value for _, value, _ in known], len(table) - len(known), later=later)
+        listed[twin] = chosen
+        values[twin] = own if values[twin] is None else values[twin]
+    written = len(listed) - 1 if twin is None else twin
+    known = [
+        (data_of(candidate), value, place == written)
+        for place, (candidate, value) in enumerate(zip(listed, values, strict=True))
+        if value is not None
+    ]
+    problem = _problem([value for _, value, _ in known], len(listed) - len(known), later=later)
     if problem is not None:
         return problem
-    inside = [value for _, value, written in known if twin is not None or not written]
-    lead = data_of(chosen)[:skip]
+    inside = min((value for _, value, own in known if twin is not None or not own), default=0.0)
+    end = data_of(chosen)
+    usable_ones = [(data, math.exp(min(0.0, value)), own) for data, value, own in known]
+    if skip:
+        lead = end[:skip]
+        usable_ones = [(data[skip:], p, own) for data, p, own in usable_ones if data.startswith(lead)]
     return Candidates(
-        [(data[skip:], math.exp(min(0.0, v)), w) for data, v, w in known if data.startswith(lead)],
-        written=data_of(chosen)[skip:],
-        ceiling=math.exp(min(0.0, *inside)) if inside and not position.exact else 1.0,
-        censored=len(table) - len(known),
+        usable_ones,
+        written=end[skip:],
+        ceiling=1.0 if position.exact else math.exp(min(0.0, inside)),
+        censored=len(listed) - len(known),
+        total=sum([p for _, p, _ in usable_ones]),
     )
 
 
@@ -69,14 +79,16 @@ def _problem(values: list[float], censored: int, *, later: bool) -> str | None:
     if max(values) > POSITIVE:
         whole = len(values) > 1 and min(values) >= 0 and sum(values) <= 1 + 1e-3
         return "probabilities_in_logprob_field" if whole else "invalid_logprob"
-    certain = all(value == 0.0 for value in values)
-    if sum(math.exp(value) for value in values) > 1 + 1e-2:
+    certain = not any(values)
+    if sum(map(math.exp, values)) > 1 + 1e-2:
         return "degenerate" if certain else "invalid_logprob"
     return "degenerate" if certain and not censored and not later else None
 
 
 def _listed(position: Position) -> list[Candidate]:
     """Return the alternatives, the most probable first, without repeats of one token id."""
+    if _is_canonical(position.top):
+        return list(position.top)
     unique: dict[int, Candidate] = {}
     rest: list[Candidate] = []
     for candidate in sorted(position.top, key=_rank):
@@ -87,6 +99,17 @@ def _listed(position: Position) -> list[Candidate]:
     return [*unique.values(), *rest]
 
 
+def _is_canonical(top: Sequence[Candidate]) -> bool:
+    """Return whether the alternatives come as most servers send them: in order, no two alike, without ids."""
+    last = math.inf
+    for candidate in top:
+        value = candidate.logprob
+        if value is None or candidate.id is not None or not value < last:
+            return False
+        last = value
+    return True
+
+
 def _rank(candidate: Candidate) -> tuple[float, str]:
     value = candidate.logprob
     return (math.inf if value is None or math.isnan(value) else -value, candidate.token)
@@ -95,7 +118,9 @@ def _rank(candidate: Candidate) -> tuple[float, str]:
 def _twin(listed: Sequence[Candidate], chosen: Candidate) -> int | None:
     """Return which alternative is the written token, the one nearest in value of several."""
     same = [i for i, candidate in enumerate(listed) if _same(candidate, chosen)]
-    return min(same, key=lambda i: _distance(listed[i].logprob, chosen.logprob), default=None)
+    if len(same) < 2:
+        return same[0] if same else None
+    return min(same, key=lambda i: _distance(listed[i].logprob, chosen.logprob))
 
 
 def _distance(a: float | None, b: float | None) -> float:
@@ -104,20 +129,15 @@ def _distance(a: float | None, b: float | None) -> float:
     return 0.0 if a == b else abs(a - b)
 
 
-def _measured(candidate: Candidate) -> float | None:
-    """Return a token's log-probability, or None when it is censored."""
-    value = candidate.logprob
-    return None if value is None or math.isnan(value) or value <= CENSORED_BELOW else value
-
-
-def _first_of(*values: float | None) -> float | None:
-    return next((value for value in values if value is not None), None)
+def _measured(value: float | None) -> float | None:
+    """Return a log-probability, or None when it is censored."""
+    return value if value is not None and value > CENSORED_BELOW else None
 
 
 def is_measured(position: Position) -> bool:
     """Return whether the written token has a real value somewhere in its position."""
     own = [candidate for candidate in position.top if _same(candidate, position.chosen)]
-    return any(_measured(candidate) is not None for candidate in [*own, position.chosen])
+    return any(_measured(candidate.logprob) is not None for candidate in [*own, position.chosen])
 
 
 def _same(a: Candidate, b: Candidate) -> bool:

@@ -12,6 +12,7 @@ from yesno.reading.tokens import fold
 
 __all__ = [
     "FORMS_PER_LABEL",
+    "NOTHING",
     "Label",
     "LabelSet",
     "Match",
@@ -25,6 +26,9 @@ __all__ = [
 
 FORMS_PER_LABEL = 6
 """Single-token spellings of one label: three cases, with and without a space (o200k_base; tiktoken 0.14.0; 2026-11)."""
+
+MOST_LOOKED_UP = 4096
+"""Tokens that one set of labels remembers."""
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -53,7 +57,8 @@ class Match:
     """Labels that the text is a proper beginning of."""
 
 
-_NOTHING = Match(None, frozenset())
+NOTHING = Match(None, frozenset())
+"""How most of the text there is relates to any labels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +72,8 @@ class LabelSet:
     labels: tuple[Label, ...]
     _matches: Mapping[str, Match] = field(default_factory=dict, repr=False, compare=False)
     _byte_matches: Mapping[bytes, Match] = field(default_factory=dict, repr=False, compare=False)
+    _looked_up: dict[bytes, Match] = field(default_factory=dict, repr=False, compare=False)
+    """What `match` has found: the same tokens come back in reply after reply."""
 
     def __post_init__(self) -> None:
         exact = _exact_forms(self.labels)
@@ -95,12 +102,20 @@ class LabelSet:
         return len(self.labels)
 
     def match(self, data: bytes) -> Match:
-        """Return which labels the bytes spell or begin."""
+        """Return which labels the bytes spell or begin; `NOTHING` for none."""
+        known = self._looked_up.get(data)
+        if known is None:
+            if len(self._looked_up) >= MOST_LOOKED_UP:
+                self._looked_up.clear()
+            known = self._looked_up[data] = self._match(data)
+        return known
+
+    def _match(self, data: bytes) -> Match:
         try:
             text = data.decode()
         except UnicodeDecodeError:
-            return self._byte_matches.get(data.strip(), _NOTHING)
-        return self._matches.get(fold(text), _NOTHING)
+            return self._byte_matches.get(data.strip(), NOTHING)
+        return self._matches.get(fold(text), NOTHING)
 
     def spells(self, text: str) -> bool:
         """Return whether a whole reply is a label."""

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from yesno.evidence import Completion, Position
 from yesno.reading.candidates import CENSORED_BELOW, Candidates, is_measured, usable
 from yesno.reading.intervals import Tally
-from yesno.reading.labels import FORMS_PER_LABEL, LabelSet, Match
+from yesno.reading.labels import FORMS_PER_LABEL, NOTHING, LabelSet, Match
 from yesno.reading.outcome import Declined, Reading, Unread
 from yesno.reading.position import Start, find_start
 from yesno.reading.refusals import is_refusal, refuses_with_no
-from yesno.reading.tokens import data_of, is_special, is_undecodable
+from yesno.reading.tokens import data_of, has_undecodable, is_special
 
 __all__ = ["CENSORED_BELOW", "mass_at", "read", "read_at", "recognised"]
 
@@ -167,7 +167,7 @@ class _Walk:
         tally.smallest = candidates.ceiling
         if candidates.censored:
             tally.flags.add("censored")
-        if any(is_undecodable(c) for c in position.top):
+        if has_undecodable(position.top):
             tally.flags.add("undecodable")
 
     def _step(self, candidates: Candidates) -> bool:
@@ -183,6 +183,8 @@ class _Walk:
                 self.tally.seen[self.label] += mass
                 continue
             match = self.labels.match(self.prefix + data)
+            if match is NOTHING:
+                continue
             if match.exact is not None:
                 spellings[match.exact] = spellings.get(match.exact, 0) + 1
             if written and (match.exact is not None or match.extends):

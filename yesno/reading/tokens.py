@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from functools import lru_cache
 
 from yesno.evidence import Candidate
 
-__all__ = ["data_of", "fold", "is_mark", "is_special", "is_undecodable", "reading_text"]
+__all__ = ["data_of", "fold", "has_undecodable", "is_mark", "is_special", "is_undecodable", "reading_text"]
 
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+REPLACED = REPLACEMENT.encode()
 _MARKERS = re.compile(rb"(?:\xc4\xa0|\xc4\x8a|\xe2\x96\x81)+")
 """Byte-level BPE writes a leading space as U+0120 and a line break as U+010A, SentencePiece a space as
 U+2581; some servers pass them on (lmdeploy issue 2802; 2026-11)."""
+_MARKER_BEGINS = (b"\xc4", b"\xe2")
 _PUNCTUATION = "\"'`*_~.,:;!?()[]{}<>|\u00a1\u00bf\u00ab\u00bb\u2018\u2019\u201c\u201d\u201e\u2026\u3001\u3002\u300c\u300d\u300e\u300f\u0964\u060c\u061f"
 _IGNORED = "\ufe0f\ufeff\u200b\u200c\u200d\u2060\u200e\u200f\u00ad"
 _EDGE = _PUNCTUATION + _IGNORED
@@ -29,11 +32,11 @@ def data_of(candidate: Candidate) -> bytes:
     """
     data = candidate.data
     if data is None:
-        byte_token = _BYTE_TOKEN.fullmatch(candidate.token)
+        byte_token = _BYTE_TOKEN.fullmatch(candidate.token) if candidate.token[:1] == "<" else None
         if byte_token:
             return bytes([int(byte_token[1], 16)])
         data = candidate.token.encode("utf-8", "surrogatepass")
-    lead = _MARKERS.match(data)
+    lead = _MARKERS.match(data) if data[:1] in _MARKER_BEGINS else None
     if lead is None:
         return data
     space = lead[0].replace(b"\xc4\x8a", b"\n").replace(b"\xc4\xa0", b" ").replace(b"\xe2\x96\x81", b" ")
@@ -42,9 +45,16 @@ def data_of(candidate: Candidate) -> bytes:
 
 def is_undecodable(candidate: Candidate) -> bool:
     """Return whether the server replaced bytes it could not decode, so that the token is unknown."""
-    if candidate.data is not None:
-        return b"\xef\xbf\xbd" in candidate.data
-    return REPLACEMENT in candidate.token
+    return has_undecodable((candidate,))
+
+
+def has_undecodable(candidates: Iterable[Candidate]) -> bool:
+    """Return whether one of these tokens is unknown; see `is_undecodable`."""
+    for candidate in candidates:
+        data = candidate.data
+        if (REPLACED in data) if data is not None else (REPLACEMENT in candidate.token):
+            return True
+    return False
 
 
 def reading_text(data: bytes) -> str:

@@ -17,7 +17,6 @@ from yesno.errors import (
 )
 from yesno.toolcalls.audit import Audit
 from yesno.toolcalls.calls import CallResult, Plan, PlannedCall, Status, ToolRun
-from yesno.toolcalls.canonical import digest_of
 from yesno.toolcalls.checking import Slot
 from yesno.toolcalls.decisions import Allow
 from yesno.toolcalls.errors import ToolErrors
@@ -64,7 +63,7 @@ class Log:
             call_id=slot.call.id,
             tool=slot.call.name,
             source=None if slot.tool is None else slot.tool.source,
-            arguments_digest=digest_of(slot.call.identity),
+            arguments_digest=slot.digest,
             **fields,
         )
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 from yesno.errors import InvalidArgumentsError, UnknownToolError
 from yesno.flow import Flow
 from yesno.messages import Message
 from yesno.toolcalls.calls import CallResult, Status, ToolCall, Why
+from yesno.toolcalls.canonical import digest_of
 from yesno.toolcalls.decisions import Decision, Deny
 from yesno.toolcalls.gates import Gate, JudgedCall, Verdict
 from yesno.toolcalls.histories import Turn
@@ -27,7 +29,7 @@ Policy: TypeAlias = Callable[[ToolCall, Tool, ToolContext], Any]
 """Of call, tool and context: True (a person is asked), False (nobody is), `"auto"` (the gate decides) or a `Deny`."""
 
 
-@dataclass(slots=True)
+@dataclass
 class Slot:
     """What is known so far of one call. It has a result, waits, or is going to run."""
 
@@ -49,6 +51,16 @@ class Slot:
     def is_open(self) -> bool:
         """Whether it has no result yet and waits for nobody."""
         return self.result is None and self.why is None
+
+    @cached_property
+    def identity(self) -> str:
+        """`ToolCall.identity`, found once."""
+        return self.call.identity
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of it, for the log."""
+        return digest_of(self.identity)
 
     @property
     def seen(self) -> ToolCall:
@@ -127,7 +139,7 @@ def limit(slots: Iterable[Slot], turn: Turn, limits: ToolLimits) -> Breach | Non
     per_tool, identical, total = dict(turn.per_tool), dict(turn.identical), turn.total
     too_many_rounds = limits.rounds is not None and turn.rounds + 1 > limits.rounds
     for slot in slots:
-        name, identity = slot.call.name, slot.call.identity
+        name, identity = slot.call.name, slot.identity
         total += 1
         per_tool[name] = per_tool.get(name, 0) + 1
         identical[identity] = identical.get(identity, 0) + 1
@@ -158,7 +170,7 @@ def rule(slots: Iterable[Slot], turn: Turn, policy: Policy | None, context: Tool
     for slot in slots:
         if slot.result is not None or slot.tool is None:
             continue
-        if slot.call.identity in turn.denied:
+        if slot.identity in turn.denied:
             slot.decision = Deny()
             slot.settle("denied", repeated_text())
             continue

@@ -92,7 +92,8 @@ def _timed(job: Job) -> Done:
         done = _kept(lambda: _awaited(job.start()))
     else:
         future = _in_thread(lambda: _kept(lambda: _awaited(job.start(), job.timeout_s)))
-        finished, _ = wait([future], job.timeout_s)
+        # a coroutine ends itself in time and cleans up; only one that blocks is left in its thread
+        finished, _ = wait([future], job.timeout_s + (_GRACE_S if job.binding.is_async else 0.0))
         done = future.result() if finished else Done(timed_out=True)
     return _with_seconds(done, begun)
 
