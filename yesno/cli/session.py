@@ -11,6 +11,7 @@ from typing import Any
 from yesno.errors import (
     ConfigError,
     DeadlineExceeded,
+    GateUnavailable,
     ModelFileError,
     NoAnswer,
     ProviderError,
@@ -38,6 +39,8 @@ _IN_OPTIONS = [
         (r"with strict=True", "with --strict"),
         (r"\bstrategy='(\w+)'", r"--strategy \1"),
         (r"\bbase_url=(?!\w)|`base_url`", "--base-url"),
+        (r"`(run_below|block_from)`", lambda found: "--" + found[1].replace("_", "-")),
+        (r"set on_error='confirm'", "use --on-error confirm"),
         (r"`timeout_s`", "--timeout"),
         (r"`min_label_mass`", "--min-label-mass"),
         (r"`(orders|concurrency|template)`", r"--\1"),
@@ -60,6 +63,8 @@ def exit_code(error: Exception) -> int:
             return NO_ANSWER
         case ProviderError() | DeadlineExceeded() | ModelFileError():
             return PROVIDER
+        case GateUnavailable(__cause__=Exception() as cause):
+            return exit_code(cause)
         case YesnoError():
             return USAGE
         case _:

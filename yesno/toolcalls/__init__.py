@@ -1,5 +1,6 @@
 """Run the tools that a model asks for: everything is checked, limited, confirmed and logged before anything runs."""
 
+from yesno.toolcalls.answers import answers_document, read_answers
 from yesno.toolcalls.audit import Audit, ChainReport, verify_chain
 from yesno.toolcalls.calls import CallResult, Plan, PlannedCall, ToolCall, ToolRun
 from yesno.toolcalls.decisions import Allow, Deny, ToolCallDecisions
@@ -58,10 +59,12 @@ __all__ = [
     "ToolSelector",
     "ToolSet",
     "Verdict",
+    "answers_document",
     "anthropic_arguments",
     "arun_without_model",
     "as_tool",
     "openai_arguments",
+    "read_answers",
     "run_without_model",
     "tool",
     "verify_chain",
