@@ -151,16 +151,15 @@ class RiskGate:
         return json.dumps(told, ensure_ascii=False)
 
     def _asked(self, call: str) -> YesNo:
-        template = layer_template("risk")
-        quoted = template.render("call", {"call": encode_text(call)})
+        template, data = layer_template("risk"), {"document": encode_text(call)}
         own = self.question
         if own is not None:
-            text = Encoded(f"{encode_text(own.text)}\n{quoted}")
+            text = Encoded(f"{encode_text(own.text)}\n{template.render('call', data)}")
             return YesNo(text, yes_when=own.yes_when, no_when=own.no_when, examples=own.examples)
-        words = {block: Encoded(template.render(block, {})) for block in ("question", "yes_when", "no_when")}
-        return YesNo(
-            Encoded(f"{words['question']}\n{quoted}"), yes_when=words["yes_when"], no_when=words["no_when"]
-        )
+        words = {
+            block: Encoded(template.render(block, data)) for block in ("question", "yes_when", "no_when")
+        }
+        return YesNo(words["question"], yes_when=words["yes_when"], no_when=words["no_when"])
 
     def _judged(self, judged: JudgedCall, outcome: Any) -> Verdict:  # noqa: ANN401 - the check is the point
         if isinstance(outcome, Refusal | Undecided):
