@@ -7,13 +7,16 @@ import pytest
 
 from yesno import errors
 from yesno.errors import (
+    AuditError,
     DeadlineExceeded,
     NoAnswer,
+    PendingStateError,
     ProviderError,
     ProviderRejected,
     ProviderUnavailable,
     QuestionError,
     Refused,
+    ToolLimitExceeded,
     YesnoError,
 )
 from yesno.questions import Refusal
@@ -36,6 +39,12 @@ def made(cls):
         return cls("what happened", **FIELDS)
     if issubclass(cls, NoAnswer):
         return cls("what happened", outcome=Refusal(category="bio"))
+    if issubclass(cls, PendingStateError):
+        return cls("what happened", reason="expired")
+    if issubclass(cls, ToolLimitExceeded):
+        return cls("what happened", tool_name="search", limit=2, partial=["a run"])
+    if issubclass(cls, AuditError):
+        return cls("what happened", partial=["a run"])
     return cls("what happened")
 
 

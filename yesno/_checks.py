@@ -6,7 +6,7 @@ import math
 
 from yesno.errors import ConfigError
 
-__all__ = ["checked_count", "checked_share"]
+__all__ = ["checked_count", "checked_positive", "checked_share"]
 
 
 def checked_count(name: str, value: int) -> int:
@@ -28,4 +28,15 @@ def checked_share(name: str, value: float) -> float:
     """
     if type(value) not in (int, float) or math.isnan(value) or not 0 <= value <= 1:
         raise ConfigError(f"`{name}` must be a number from 0 to 1, not {value!r}")
+    return value
+
+
+def checked_positive(name: str, value: float) -> float:
+    """Return a number above 0.
+
+    Raises:
+        ConfigError: It is none.
+    """
+    if type(value) not in (int, float) or not value > 0:
+        raise ConfigError(f"`{name}` must be a number above 0, not {value!r}")
     return value

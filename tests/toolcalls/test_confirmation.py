@@ -3,7 +3,15 @@
 import pytest
 
 from tests.toolcalls.support import SHAPES, USER, Log, anthropic, chat, contents, sealed, statuses
-from yesno.errors import ConfigError, DecisionError, GateUnavailable, PendingStateError, ToolDefinitionError
+from yesno import YesNo, ask_all
+from yesno.errors import (
+    ConfigError,
+    DecisionError,
+    GateUnavailable,
+    PendingStateError,
+    ProviderRejected,
+    ToolDefinitionError,
+)
 from yesno.toolcalls import (
     Allow,
     ConfirmationRequired,
@@ -311,12 +319,62 @@ def test_the_stricter_rule_comes_first_and_no_judge_overrules_one(bench, rules, 
         Verdict("run", float("nan")),
         Verdict("run", 1.5),
         Verdict("run", True),
+        Verdict("run", 0.0, method=5),
+        Verdict("run", 0.0, reason=["x"]),
     ],
 )
 def test_a_verdict_that_cannot_be_read_asks_a_person(bench, log, verdict):
     gate = Gate(a=verdict)
     pending = bench.paused(ToolCallingManager(gate=gate), chat(("a", {})), [log.tool("a", confirm="auto")])
     assert [(call.why, call.risk) for call in pending.calls] == [("gate", None)]
+
+
+class AskingGate:
+    """Asks the model about each call, one round for the batch and one more for the first call."""
+
+    check_all = False
+
+    def __init__(self, log):
+        self.log, self.seen = log, None
+
+    def judge(self, calls, messages):
+        self.seen = [message.text for message in messages]
+        questions = [YesNo(f"Is {call.tool.name} risky?") for call in calls]
+        outcomes = yield from ask_all(questions, "a call")
+        again = yield from ask_all(questions[:1], "the first call again")
+        assert self.log == []
+        return [
+            Verdict("confirm" if outcome.probability > 0.5 else "run", outcome.probability, outcome.method)
+            for outcome in [*again, *outcomes[1:]]
+        ]
+
+
+def test_a_gate_asks_the_model_that_runs_the_flow_and_no_tool_starts_before_its_last_question(bench, log):
+    bench.answers = {"Is a risky": 0.1, "Is b risky": 0.2, "Is c risky": 0.9}
+    gate = AskingGate(log)
+    tools = [log.tool(name, confirm="auto") for name in "abc"]
+    manager = sealed(gate=gate)
+    assert statuses(bench.execute(manager, chat(("a", {}), ("b", {})), tools)) == ["ran", "ran"]
+    assert bench.questions == [["Is a risky?", "Is b risky?"], ["Is a risky?"]]
+    assert gate.seen == ["please do it"]
+    log.clear()
+    pending = bench.paused(manager, chat(("a", {}), ("c", {})), tools)
+    assert [(call.waiting, call.risk, call.method) for call in pending.calls] == [
+        (False, "0.100", "logprobs"),
+        (True, "0.900", "logprobs"),
+    ]
+    assert log == []
+
+
+def test_a_model_that_fails_while_the_gate_asks_stops_everything(bench, log):
+    bench.answers = {"Is a risky": ProviderRejected("no", provider="fake", status=400)}
+    with pytest.raises(ProviderRejected):
+        bench.execute(
+            sealed(gate=AskingGate(log)),
+            chat(("b", {}), ("a", {})),
+            [log.tool("b"), log.tool("a", confirm="auto")],
+        )
+    assert log == []
 
 
 def test_too_few_verdicts_ask_a_person_about_all(bench, log):

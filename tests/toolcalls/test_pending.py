@@ -411,5 +411,10 @@ def test_what_was_shown_is_what_runs(bench):
     assert calls == []
 
 
+def test_an_audience_is_a_text(bench, tools):
+    with pytest.raises(ConfigError, match="audience"):
+        bench.execute(sealed(), REPLY, tools, audience=5)
+
+
 def test_a_path_may_be_given_as_text(tmp_path):
     assert SqlitePendingStore(str(tmp_path / "p.db")).path == Path(tmp_path / "p.db")

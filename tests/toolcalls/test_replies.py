@@ -313,9 +313,10 @@ def test_a_reply_of_no_known_shape_is_refused(bench, tools, log, reply):
     assert log == []
 
 
-def test_a_conversation_that_cannot_be_read_is_refused_before_anything_runs(bench, tools, log):
+@pytest.mark.parametrize("messages", [[{"role": "wizard", "content": "x"}], None, 5, b"x"])
+def test_a_conversation_that_cannot_be_read_is_refused_before_anything_runs(bench, tools, log, messages):
     with pytest.raises(QuestionError):
-        bench.execute(MANAGER, chat(("a", {})), tools, messages=[{"role": "wizard", "content": "x"}])
+        bench.execute(MANAGER, chat(("a", {})), tools, messages=messages)
     assert log == []
 
 

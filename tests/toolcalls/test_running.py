@@ -207,7 +207,16 @@ def test_chosen_errors_end_the_run_with_the_results_so_far(bench, hangs, error):
     assert found == (["ran", "timed_out"] if error is ToolTimeout else ["ran", "timed_out", "failed"])
 
 
-def test_case_042_to_044_results_go_to_the_user_only_when_all_are_meant_to_and_ran(bench):
+@pytest.mark.parametrize(
+    ("names", "direct"),
+    [
+        pytest.param("ab", True, id="case_042"),
+        pytest.param("ac", False, id="case_043"),
+        pytest.param("ad", False, id="case_044"),
+        pytest.param("az", False, id="unknown"),
+    ],
+)
+def test_results_go_to_the_user_only_when_all_are_meant_to_and_ran(bench, names, direct):
     log = Log()
     tools = [
         log.tool("a", return_direct=True),
@@ -215,14 +224,9 @@ def test_case_042_to_044_results_go_to_the_user_only_when_all_are_meant_to_and_r
         log.tool("c"),
         log.tool("d", return_direct=True, raises=OSError("x")),
     ]
-
-    def direct(*names):
-        return bench.execute(MANAGER, chat(*((name, {}) for name in names)), tools).return_direct
-
-    assert direct("a", "b")
-    assert not direct("a", "c")
-    assert not direct("a", "d")
-    assert not direct("a", "unknown")
+    run = bench.execute(MANAGER, chat(*((name, {}) for name in names)), tools)
+    assert run.return_direct is direct
+    assert "failed" not in statuses(run) or contents(run)[1] == "The tool failed: OSError."
 
 
 class Together:

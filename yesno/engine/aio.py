@@ -132,7 +132,7 @@ class AsyncDecisionModel(Core):
             async def ask(payload: Payload) -> Reply:
                 return (await self._ask(attempt_s, shot.task, payload, Tally(note), self._tries.once))[1]
 
-            return await self._in_time(arun(self.exchange(shot.task, shot.fields), ask), self.timeout_s)
+            return await self._in_time(arun(self.exchange.begin(shot.task, shot.fields), ask), self.timeout_s)
 
         return await arun(self.probing(sent), reply_to)
 
@@ -215,7 +215,7 @@ class AsyncDecisionModel(Core):
         return await arun(talk, replies_to)
 
     async def _send(self, attempt_s: float | None, task: Task) -> Reply:
-        return self.heard(await arun(self.exchange(task), partial(self._deliver, attempt_s, task)))
+        return self.heard(await arun(self.exchange.begin(task), partial(self._deliver, attempt_s, task)))
 
     async def _deliver(self, attempt_s: float | None, task: Task, payload: Payload) -> Reply:
         key = self.delivery.key(task, payload)

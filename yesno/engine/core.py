@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from yesno._checks import checked_count, checked_positive, checked_share
 from yesno._log import get_logger
 from yesno.engine import gates
 from yesno.engine.asking import Asking
@@ -17,7 +17,7 @@ from yesno.engine.batches import SINGLE
 from yesno.engine.budget import Budget
 from yesno.engine.caching import Cache
 from yesno.engine.delivery import Delivery
-from yesno.engine.exact import NO_NUMBERS
+from yesno.engine.exchange import Exchange
 from yesno.engine.gates import Gate, Limits, Party
 from yesno.engine.hedging import Hedge, checked_hedge
 from yesno.engine.ladder import NO_ENDPOINT, NO_LOGPROBS, StrategyName, ladder_for
@@ -33,15 +33,13 @@ from yesno.engine.validation import validated
 from yesno.errors import (
     ConfigError,
     ProviderError,
-    ProviderRejected,
     ProviderUnavailable,
     QuestionError,
-    UnreadableReply,
 )
-from yesno.evidence import Completion, Evidence, NoEvidence, Reply, Usage
+from yesno.evidence import NoEvidence, Reply, Usage
 from yesno.prices import Price
 from yesno.providers import load_provider
-from yesno.providers.base import NativeTask, Payload, PromptTask, Provider, Task, TokenTask
+from yesno.providers.base import NativeTask, Provider, Task, TokenTask
 from yesno.questions import (
     Outcome,
     Question,
@@ -61,10 +59,6 @@ NO_LIMIT_S = 1e7
 """A longer timeout, such as `math.inf`, is none: sockets cannot count that far."""
 PASSABLE_ATTEMPTS = 2
 """Most tries of what is done without when it fails."""
-MAX_ADAPTATIONS = 4
-"""Most changes to one request that 400s may ask for."""
-
-
 _NOTHING = Usage()
 
 
@@ -122,14 +116,14 @@ class Core:
         )
         self.asking = Asking(
             templates,
-            _in_range("min_label_mass", min_label_mass),
+            checked_share("min_label_mass", min_label_mass),
             self.priors,
             self.ladder,
             checked_orders(orders),
         )
         self.packer = packer_for(packing, self.asking, self.provider.model)
-        self.timeout_s = profile.timeout_s if timeout_s is None else _positive("timeout_s", timeout_s)
-        self.concurrency = _at_least_one(
+        self.timeout_s = profile.timeout_s if timeout_s is None else checked_positive("timeout_s", timeout_s)
+        self.concurrency = checked_count(
             "concurrency", profile.concurrency if concurrency is None else concurrency
         )
         self.retry = retry or RetryPolicy()
@@ -140,6 +134,7 @@ class Core:
         self.listeners = tuple(listeners)
         self.delivery = Delivery(self.provider, cache, budget, price)
         self._warned: set[tuple[str, str]] = set()
+        self.exchange = Exchange(self.provider, self.ladder, self._warn)
         self._recall()
 
     def _recall(self) -> None:
@@ -192,7 +187,7 @@ class Core:
         elif questions is None:
             raise QuestionError("there is no question; pass a YesNo, a Choice, a Scale or a mapping of them")
         merged = self._defaults.overridden_by(own).overridden_by(parameters)
-        if merged.timeout_s is not None and _positive("timeout_s", merged.timeout_s) > NO_LIMIT_S:
+        if merged.timeout_s is not None and checked_positive("timeout_s", merged.timeout_s) > NO_LIMIT_S:
             merged = replace(merged, timeout_s=None)
         return DecisionRequest(given, asked, merged)
 
@@ -202,7 +197,7 @@ class Core:
 
     def width(self, concurrency: int | None) -> int:
         """Return how many items `map` may have under way."""
-        return self.concurrency if concurrency is None else _at_least_one("concurrency", concurrency)
+        return self.concurrency if concurrency is None else checked_count("concurrency", concurrency)
 
     def announce(self, questions: Any) -> None:  # noqa: ANN401 - what `map` was called with
         """Note that many inputs will be asked these questions."""
@@ -299,56 +294,6 @@ class Core:
             provider=self.provider.name,
         )
 
-    def exchange(
-        self, task: Task, fields: Mapping[str, Any] | None = None
-    ) -> Generator[Payload, Reply, Reply]:
-        """Yield the body to send for a task, again as often as a 400 asks for another, and return the reply.
-
-        It is sent the reply as read, or thrown the error in its place. The body has these `fields` in place of
-        its own; a 400 about one of them is raised.
-
-        What the provider says about itself or the prompt in an error is evidence too: it has no
-        log-probabilities for this model, which is remembered, or it filters this content.
-        """
-        for_logprobs = isinstance(task, PromptTask) and task.schema is None
-        payload = self._built(task, for_logprobs=for_logprobs)
-        if isinstance(payload, Reply):
-            return payload
-        payload = {**payload, **fields} if fields else payload
-        changes, in_vain = 0, None
-        while True:
-            try:
-                reply = yield payload
-            except (UnreadableReply, ProviderUnavailable) as error:
-                return self._passed_over(task, error)
-            except ProviderRejected as error:
-                if self._is_passable(task, error):
-                    return self._passed_over(task, error)
-                if fields and error.param in (*fields, None):
-                    raise
-                in_vain = _sum(in_vain, error.usage)
-                adapted = None if changes >= MAX_ADAPTATIONS else self.provider.adapt(payload, error)
-                if adapted is None:
-                    evidence = self._evidence_in(error, task.model_name, for_logprobs=for_logprobs)
-                    if evidence is None:
-                        raise
-                    return Reply(evidence, usage=in_vain or Usage())
-                self._warn("request_adapted", str(error.param))
-                payload, changes = adapted, changes + 1
-            else:
-                return reply if in_vain is None else replace(reply, usage=reply.usage + in_vain)
-
-    def _built(self, task: Task, *, for_logprobs: bool) -> Payload | Reply:
-        """Return the body for a task, or the reply to one that need not be sent."""
-        if for_logprobs and self.ladder.refuses_logprobs(task.model_name):
-            return Reply(NoEvidence(NO_LOGPROBS))
-        try:
-            return self.provider.build(task)
-        except QuestionError:
-            if isinstance(task, NativeTask) and self.ladder.goes_on:
-                return Reply(NoEvidence(NO_ENDPOINT))
-            raise
-
     def retry_for(self, task: Task) -> RetryPolicy:
         """Return how a task is tried again: less often where there is another way to its answer."""
         return self._brief if isinstance(task, TokenTask) else self.retry
@@ -356,31 +301,6 @@ class Core:
     @cached_property
     def _brief(self) -> RetryPolicy:
         return replace(self.retry, attempts=min(self.retry.attempts, PASSABLE_ATTEMPTS))
-
-    def _is_passable(self, task: Task, error: ProviderError) -> bool:
-        """Return whether there is another way than the one that ended in an error."""
-        if isinstance(task, TokenTask):
-            return True
-        return isinstance(task, NativeTask) and self.ladder.goes_on and _is_refused(error)
-
-    def _passed_over(self, task: Task, error: ProviderError) -> Reply:
-        """Return what an error says about a way that is not the only one.
-
-        Raises:
-            ProviderError: It is the only one.
-        """
-        if not self._is_passable(task, error):
-            raise error
-        usage = error.usage or Usage()
-        if isinstance(error, ProviderUnavailable):
-            return Reply(NoEvidence("unavailable"), usage=usage)
-        if isinstance(task, TokenTask):
-            return Reply(NoEvidence(NO_NUMBERS), usage=usage)
-        self._warn(NO_ENDPOINT, task.model_name)
-        # a refusal that speaks of the route is about the server and its model, another one about this request
-        if error.status in (404, 405, 501) or re.search(r"/v1/\w", str(error)):
-            self.ladder.note_no_endpoint(task.model_name)
-        return Reply(NoEvidence(NO_ENDPOINT), usage=usage)
 
     def probing(self, sent: Sequence[object]) -> Probing[Diagnosis]:
         """Yield the requests that show how the host behaves; judge their replies and remember what they say.
@@ -411,18 +331,6 @@ class Core:
         if diagnosis.verdict == "ok":
             self.keeper.keep_facts(Facts(self.provider.profile, NO_LOGPROBS if blind else None))
         return diagnosis
-
-    def _evidence_in(
-        self, error: ProviderRejected, model_name: str, *, for_logprobs: bool
-    ) -> Evidence | None:
-        if error.code == "content_filter":
-            return Completion(None, finish="content_filter")
-        about_logprobs = error.status in (400, 403, 422, 501) and error.param in ("logprobs", "top_logprobs")
-        if for_logprobs and (about_logprobs or error.code == NO_LOGPROBS):
-            self.ladder.note_blind(model_name, NO_LOGPROBS)
-            self._warn(NO_LOGPROBS, model_name)
-            return NoEvidence(NO_LOGPROBS)
-        return None
 
     def call(self, request: DecisionRequest) -> Call | None:
         """Tell the listeners of a request; None when there are none."""
@@ -466,17 +374,6 @@ class Core:
             )
 
 
-def _is_refused(error: ProviderError) -> bool:
-    """Return whether a decision endpoint does not take a request that may well be asked in another way."""
-    if isinstance(error, ProviderRejected):
-        return error.status in (400, 404, 405, 422, 501) and error.code != "content_filter"
-    return isinstance(error, UnreadableReply)
-
-
-def _sum(known: Usage | None, more: Usage | None) -> Usage | None:
-    return more if known is None else known if more is None else known + more
-
-
 def _provider(named: str | Provider, **options: Any) -> Provider:
     return named if isinstance(named, Provider) else load_provider(named, **options)
 
@@ -485,21 +382,3 @@ def _limits(value: Any) -> Limits:  # noqa: ANN401 - the check is the point
     if value is not None and not isinstance(value, Limits):
         raise ConfigError(f"`limits` must be a Limits, not {type(value).__name__}")
     return gates.SHARED if value is None else value
-
-
-def _in_range(name: str, value: Any) -> float:  # noqa: ANN401 - the check is the point
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise ConfigError(f"`{name}` must be a number from 0 to 1, not {value!r}")
-    return float(value)
-
-
-def _at_least_one(name: str, value: Any) -> int:  # noqa: ANN401 - the check is the point
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ConfigError(f"`{name}` must be a whole number of at least 1, not {value!r}")
-    return value
-
-
-def _positive(name: str, value: Any) -> float:  # noqa: ANN401 - the check is the point
-    if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
-        raise ConfigError(f"`{name}` must be a number above 0, not {value!r}")
-    return float(value)

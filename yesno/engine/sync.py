@@ -204,7 +204,7 @@ class DecisionModel(Core):
             def ask(payload: Payload) -> Reply:
                 return self._ask(shot.task, payload, term, Tally(note), self._tries.once)[1]
 
-            return run(self.exchange(shot.task, shot.fields), ask)
+            return run(self.exchange.begin(shot.task, shot.fields), ask)
 
         return run(self.probing(sent), reply_to)
 
@@ -280,7 +280,7 @@ class DecisionModel(Core):
         return run(talk, replies_to)
 
     def _send(self, task: Task, term: Term) -> Reply:
-        return self.heard(run(self.exchange(task), lambda payload: self._deliver(task, payload, term)))
+        return self.heard(run(self.exchange.begin(task), lambda payload: self._deliver(task, payload, term)))
 
     def _deliver(self, task: Task, payload: Payload, term: Term) -> Reply:
         key = self.delivery.key(task, payload)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias, cast
 
-from yesno._checks import checked_share
+from yesno._checks import checked_count, checked_share
 from yesno.errors import AsyncUnsupported, ConfigError
 from yesno.evidence import Usage
 from yesno.flow import Runner, arun, run
@@ -127,11 +127,10 @@ class Cascade(Router):
         for route in self.routes:
             if route.target is None:
                 raise ConfigError(f"route {route.name!r} has no target to call; give one")
-        if max_steps is not None and (type(max_steps) is not int or max_steps < 1):
-            raise ConfigError(f"`max_steps` must be a whole number of at least 1, not {max_steps!r}")
         if question is not None and (not isinstance(question, str) or not question.strip()):
             raise ConfigError(f"`question` must be a text with something in it, not {question!r}")
-        self.max_steps = len(self.routes) if max_steps is None else min(max_steps, len(self.routes))
+        most = len(self.routes)
+        self.max_steps = most if max_steps is None else min(checked_count("max_steps", max_steps), most)
         self.min_probability = checked_share("min_probability", min_probability)
         self.question = YesNo(layer_question("answered") if question is None else question)
         self.fallback = checked_word("fallback", fallback, ("escalate", "accept", "fail"))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, Literal, TypeAlias, TypeVar
 
-from yesno._checks import checked_share
+from yesno._checks import checked_count, checked_share
 from yesno._log import get_logger
 from yesno.errors import ConfigError, QuestionError
 from yesno.flow import Flow, Runner, ask_all
@@ -73,9 +73,7 @@ class QueryRouter(Router, Generic[R]):
         self.sources = tuple(source for source, _ in pairs)
         """What was configured, in order."""
         self.min_probability = checked_share("min_probability", min_probability)
-        if type(max_messages) is not int or max_messages < 1:
-            raise ConfigError(f"`max_messages` must be a whole number of at least 1, not {max_messages!r}")
-        self.max_messages = max_messages
+        self.max_messages = checked_count("max_messages", max_messages)
         self.fallback = checked_word("fallback", fallback, ("none", "all", "fail"))
         asked = QuestionTemplate("retriever", question_template, ["description"], ["description"])
         self._questions = {

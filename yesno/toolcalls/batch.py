@@ -111,11 +111,11 @@ class Batch:
         """Return what would become of each call."""
         return Plan(tuple(_planned(slot) for slot in self.slots))
 
-    def finished(self) -> ToolRun:
-        """Return the conversation with a result for every call; those without one did not run."""
+    def finished(self, why_not: str = "the run was stopped before it") -> ToolRun:
+        """Return the conversation with a result for every call; those without one did not run, and say why."""
         for slot in self.slots:
             if slot.result is None:
-                slot.settle("over_limit", not_run_text())
+                slot.settle("over_limit", not_run_text(why_not))
         results = tuple(slot.result for slot in self.slots if slot.result is not None)
         messages, new = self.history.continued(self.reply, results)
         direct = all(
@@ -131,7 +131,7 @@ class Batch:
             "or set on_exceeded='tell_model'",
             tool_name=tool_name,
             limit=limit,
-            partial=self.finished(),
+            partial=self.finished("another call of the same reply was over a limit"),
         )
 
     def prepare(self) -> None:

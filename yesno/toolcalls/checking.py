@@ -264,6 +264,8 @@ def _is_sound(verdict: Any) -> bool:  # noqa: ANN401 - the check is the point
     actions: tuple[Literal["run", "confirm", "block"], ...] = ("run", "confirm", "block")
     if not isinstance(verdict, Verdict) or verdict.action not in actions:
         return False
+    if not isinstance(verdict.method, str | None) or not isinstance(verdict.reason, str | None):
+        return False
     risk = verdict.risk
     return risk is None or (isinstance(risk, int | float) and not isinstance(risk, bool) and 0 <= risk <= 1)
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from yesno.errors import ReplyError
+from yesno.errors import QuestionError, ReplyError
 from yesno.messages import Message, messages_of
 from yesno.toolcalls.calls import CallResult, ToolCall
 from yesno.toolcalls.replies import Reply
@@ -108,6 +108,10 @@ def _listed(messages: Any) -> list[Any]:  # noqa: ANN401 - any of many shapes
         return [messages]
     if isinstance(messages, Message):
         return [messages]
+    if not isinstance(messages, Iterable) or isinstance(messages, bytes):
+        raise QuestionError(
+            f"a conversation must be a text or a list of messages, not {type(messages).__name__}"
+        )
     return list(messages)
 
 

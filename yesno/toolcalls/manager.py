@@ -204,6 +204,8 @@ class ToolCallingManager:
         audience: str | None,
     ) -> Flow[Batch]:
         """Do everything that comes before the first tool."""
+        if not isinstance(audience, str | None):
+            raise ConfigError(f"`audience` must be a text, not a {type(audience).__name__}")
         known = ToolSet.of(tools)
         batch = self._begun(messages, reply, context, audit=self.audit)
         if decisions is not None or pending is not None:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from yesno.errors import ToolDefinitionError, ToolFailed
+from yesno.errors import RetryTool, ToolDefinitionError
 from yesno.messages.blocks import fields_of
 from yesno.toolcalls.tool import Tool, ToolAnnotations
 from yesno.tools import tool_of
@@ -90,7 +90,7 @@ def _names() -> list[str]:
 
 
 def _told(result: Any) -> Any:  # noqa: ANN401 - duck-typed
-    """Return what a server's result says, as text or as plain values; raises `ToolFailed` for an error of the tool."""
+    """Return what a server's result says, as text or as plain values; raises `RetryTool` for an error of the tool."""
     fields = fields_of(result)
     if fields is None or not ("content" in fields or "structuredContent" in fields):
         return result
@@ -101,6 +101,6 @@ def _told(result: Any) -> Any:  # noqa: ANN401 - duck-typed
         parts.append(text if isinstance(text, str) else f"[{inner.get('type', 'content')}]")
     text = "\n".join(parts)
     if fields.get("isError") is True or fields.get("is_error") is True:
-        raise ToolFailed(text)
+        raise RetryTool(text)  # a server's error is written for the model, and may say how to do better
     structured = fields.get("structuredContent", fields.get("structured_content"))
     return structured if not text and structured is not None else text

@@ -96,9 +96,9 @@ def tool_of_langchain(given: Any, **settings: Any) -> Tool:  # noqa: ANN401 - du
 def _is_mcp(value: Any) -> bool:  # noqa: ANN401 - any object
     if isinstance(value, Mapping):
         return "inputSchema" in value
-    return hasattr(value, "inputSchema") or (
-        hasattr(value, "input_schema") and hasattr(value, "output_schema")
-    )
+    # LangChain's tools have an `input_schema` too: a class
+    schema = getattr(value, "inputSchema", None) or getattr(value, "input_schema", None)
+    return isinstance(schema, Mapping) and not callable(getattr(value, "invoke", None))
 
 
 def _described(described: DescribedTool, run: Callable[..., Any] | None, **settings: Any) -> Tool:

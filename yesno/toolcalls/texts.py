@@ -78,9 +78,9 @@ def limit_text(what: str) -> str:
     return f"This call did not run: {what}. Do not repeat it; answer with what you have."
 
 
-def not_run_text() -> str:
-    """Say that a call was not run because of another one."""
-    return "This call did not run, because another call of the same reply was over a limit."
+def not_run_text(why: str) -> str:
+    """Say that a call was not run, and that this is not its own fault."""
+    return f"This call did not run: {why}."
 
 
 def failed_text(error: BaseException, *, show_message: bool) -> str:

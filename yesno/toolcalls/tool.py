@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import re
 import warnings
@@ -52,8 +53,8 @@ class Tool(DescribedTool):
     Args:
         name: What it is called by.
         description: What it does, for the model. Without one it is made from the name, with a warning.
-        input_schema: JSON Schema of its arguments, or a function that makes it; by default of `run`'s signature is
-            not read, see `Tool.from_function`. Without a schema any object is taken.
+        input_schema: JSON Schema of its arguments, or a function that makes it. Without one any object is taken: only
+            `Tool.from_function` reads the signature of a function.
         run: What is called with the arguments by name; may be a coroutine function. None for a tool that is only
             described: it can be planned, not executed.
         confirm: Whether a person is asked before it runs: False, True (always, no judge waives it), `"auto"` (the
@@ -288,6 +289,8 @@ def _check(tool: Tool) -> None:
         raise ToolDefinitionError(
             f"tool {name!r} has a `run` of type {type(tool.run).__name__}; give a function"
         )
+    if inspect.isasyncgenfunction(tool.run):
+        raise ToolDefinitionError(f"tool {name!r} is an asynchronous generator; return its result as a whole")
     if not (isinstance(tool.confirm, bool) or tool.confirm == "auto" or callable(tool.confirm)):
         raise ToolDefinitionError(
             f"tool {name!r} has confirm={tool.confirm!r}; give True, False, 'auto' or a function"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from yesno.errors import ConfigError
+
 __all__ = ["ToolContext"]
 
 
@@ -17,6 +19,9 @@ class ToolContext(Mapping[str, Any]):
         values: The caller's mapping; copied, its values are not.
         call_id: The call that is run or judged; None outside of one.
         tool_name: The tool that it calls.
+
+    Raises:
+        ConfigError: The values are no mapping.
     """
 
     __slots__ = ("_values", "call_id", "tool_name")
@@ -28,6 +33,10 @@ class ToolContext(Mapping[str, Any]):
         call_id: str | None = None,
         tool_name: str | None = None,
     ) -> None:
+        if values is not None and not isinstance(values, Mapping):
+            raise ConfigError(
+                f"`context` must be a mapping of values for tools, not a {type(values).__name__}"
+            )
         self._values = dict(values or {})
         self.call_id = call_id
         self.tool_name = tool_name
