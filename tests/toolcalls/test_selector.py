@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.shells import REFUSED, UNDECIDED
 from tests.toolcalls.support import Bench, Log
-from yesno import DecisionModel, FakeProvider
+from yesno import ChoiceAnswer, DecisionModel, FakeProvider
 from yesno.errors import ConfigError, ProviderRejected, QuestionError, SelectionError, ToolLimitExceeded
 from yesno.toolcalls import (
     ConfirmationRequired,
@@ -226,6 +226,35 @@ def test_case_096_a_tool_that_ended_the_run_counts_as_run(chooser, log):
         bench.run_selected(selector, result)
     with pytest.raises(SelectionError, match="was run already"):
         bench.run_selected(selector, result)
+
+
+def test_case_096_stopping_a_second_run_does_not_make_the_first_forgotten(chooser, log):
+    bench, selector = chooser(default=0.9), ToolSelector(EACH)
+    result = selected(bench, selector, [log.tool("a")])
+    bench.run_selected(selector, result)
+    with pytest.raises(ConfirmationRequired):
+        bench.run_selected(selector, result, [log.tool("a", confirm=True)], again=True)
+    with pytest.raises(SelectionError, match="was run already"):
+        bench.run_selected(selector, result)
+    assert log.names == ["a"]
+
+
+def test_a_tool_that_the_reply_does_not_speak_of_has_no_probability(log):
+    answer = ChoiceAnswer("a", probabilities={"a": 0.9}, options=("a", "b"), none_probability=0.0)
+    flow = ToolSelector().select_tools("do it", [log.tool("a"), log.tool("b")])
+    next(flow)
+    with pytest.raises(StopIteration) as stop:
+        flow.send([answer])
+    assert dict(stop.value.value.probabilities) == {"a": 0.9}
+    assert reasons(stop.value.value) == {"b": "undecided"}
+
+
+def test_a_source_may_end_in_any_way(chooser):
+    def ends(request):
+        raise StopIteration
+
+    with pytest.raises(SelectionError, match="could not be written"):
+        chooser(default=0.9).select(ToolSelector(EACH, arguments_from=ends), [Tool("a", "A.", NUMBER)])
 
 
 def test_it_runs_through_the_manager_with_its_limits_and_its_gate(chooser, log):

@@ -46,16 +46,16 @@ def read_choice(outcomes: Sequence[Outcome], tools: ToolSet, task: str, context:
             "the model chose a tool without any probabilities, so no threshold can be applied; "
             "use mode='each', or another model"
         )
-    answers = dict.fromkeys(tools.names, answer)
+    known = {name: answer.probabilities[name] for name in tools.names if name in answer.probabilities}
     return Judged(
         tools,
         task,
         context,
         "choice",
-        answers,
-        {name: answer.probability_of(name) for name in tools.names},
+        dict.fromkeys(tools.names, answer),
+        known,
         answer.none_probability,
-        {},
+        {name: "undecided" for name in tools.names if name not in known},
         outcomes,
     )
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from inspect import isawaitable, iscoroutine
 from typing import Any, TypeAlias
 
@@ -21,7 +20,6 @@ __all__ = [
     "ArgumentsRequest",
     "ArgumentsSource",
     "Filled",
-    "aanswered_by",
     "answered_by",
     "anthropic_arguments",
     "checked_source",
@@ -215,20 +213,6 @@ def answered_by(source: ArgumentsSource, requests: Sequence[ArgumentsRequest]) -
         ConfigError: What it gives has to be awaited.
     """
     return [_taken(source(request)) for request in requests]
-
-
-async def aanswered_by(source: ArgumentsSource, requests: Sequence[ArgumentsRequest]) -> list[Any]:
-    """Ask a source, all requests at once; one that blocks does so in threads."""
-    import asyncio
-
-    return list(await asyncio.gather(*map(partial(_asked, source), requests)))
-
-
-async def _asked(source: ArgumentsSource, request: ArgumentsRequest) -> Any:  # noqa: ANN401 - any form
-    import asyncio
-
-    given = await asyncio.to_thread(source, request)
-    return await given if isawaitable(given) else given
 
 
 def _taken(given: Any) -> Any:  # noqa: ANN401 - any form

@@ -184,14 +184,16 @@ class SelectionResult:
             lines.append(f"{self.none_probability:.3f}  none of these")
         return "\n".join([*lines, *map(str, self.rejected)])
 
-    def claim(self, *, again: bool) -> None:
-        """Take the right to run it.
+    def claim(self, *, again: bool) -> bool:
+        """Take the right to run it, and return whether this is the first time.
 
         Raises:
             SelectionError: It was run, and `again` is not set.
         """
-        if not self.runs.claim() and not again:
+        is_first = self.runs.claim()
+        if not is_first and not again:
             names = ", ".join(call.name for call in self.calls)
             raise SelectionError(
                 f"this selection ({names}) was run already; pass again=True to run its tools once more"
             )
+        return is_first

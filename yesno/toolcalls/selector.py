@@ -29,12 +29,12 @@ from yesno.toolcalls.filling import (
     ArgumentsRequest,
     ArgumentsSource,
     Filled,
-    aanswered_by,
     answered_by,
     checked_source,
     filled,
 )
 from yesno.toolcalls.manager import ToolCallingManager
+from yesno.toolcalls.running import acall_each
 from yesno.toolcalls.selection import (
     MAX_CHOICE,
     Rejected,
@@ -150,13 +150,14 @@ class ToolSelector:
         """
         if not result.calls:
             return []
-        result.claim(again=again)
+        is_first = result.claim(again=again)
         try:
             done: ToolRun = yield from self.manager.execute_tool_calls(
                 result.task, _reply(result), tools=result.tools if tools is None else tools, **more
             )
         except BaseException as error:
-            _release_unrun(result, error)
+            if is_first:
+                _release_unrun(result, error)
             raise
         return list(done.results)
 
@@ -171,15 +172,16 @@ class ToolSelector:
         """Return the flow that does what `execute_tool_decisions` does, for an `AsyncDecisionModel`."""
         if not result.calls:
             return Later(_nothing)
-        result.claim(again=again)
+        is_first = result.claim(again=again)
         try:
             later = yield from self.manager.aexecute_tool_calls(
                 result.task, _reply(result), tools=result.tools if tools is None else tools, **more
             )
         except BaseException as error:
-            _release_unrun(result, error)
+            if is_first:
+                _release_unrun(result, error)
             raise
-        return Later(partial(_aexecuted, result, later))
+        return Later(partial(_aexecuted, result, later, is_first=is_first))
 
     def _judged(self, task: str, tools: ToolSet, context: Mapping[str, Any] | None) -> Flow[Judged]:
         if not isinstance(task, str) or not task.strip():
@@ -242,9 +244,7 @@ class ToolSelector:
         picked, over = self._picked(judged)
         source = self._source
         asked = gather([self._steps(judged, name) for name in picked])
-        found = (
-            await arun(asked, partial(aanswered_by, source)) if source is not None else run(asked, _nobody)
-        )
+        found = await arun(asked, partial(acall_each, source)) if source is not None else run(asked, _nobody)
         return self._result(judged, picked, over, found)
 
     def _result(
@@ -292,11 +292,12 @@ def _release_unrun(result: SelectionResult, error: BaseException) -> None:
         result.runs.release()
 
 
-async def _aexecuted(result: SelectionResult, later: Later[ToolRun]) -> list[CallResult]:
+async def _aexecuted(result: SelectionResult, later: Later[ToolRun], *, is_first: bool) -> list[CallResult]:
     try:
         return list((await later.work()).results)
     except BaseException as error:
-        _release_unrun(result, error)
+        if is_first:
+            _release_unrun(result, error)
         raise
 
 
