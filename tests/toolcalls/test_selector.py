@@ -380,6 +380,12 @@ def test_arguments_come_in_many_forms(chooser, given):
             Reply.parse({"calls": [{"id": "c", "name": "b", "arguments": {"n": 7}}]}),
             "the reply calls no tool",
         ),
+        (
+            Reply.parse(
+                {"calls": [{"id": "c", "name": "a", "arguments": {"n": 7}}], "finish_reason": "length"}
+            ),
+            "the reply was cut off",
+        ),
         ("[7]", "the arguments must be one JSON object, not a list"),
         ('{"n": 7, "m": 8}', "m: is not known"),
     ],
@@ -470,7 +476,9 @@ def test_impossible_settings_are_refused_by_name(settings):
         ToolSelectionConfig(**settings)
 
 
-def test_a_blank_task_is_refused(chooser, log):
+def test_a_blank_task_and_a_context_without_names_are_refused(chooser, log):
+    with pytest.raises(QuestionError, match="`context` must be a mapping, not a list"):
+        chooser().select(ToolSelector(), [log.tool("a")], context=["x"])
     with pytest.raises(QuestionError, match="`task`"):
         chooser().select(ToolSelector(), [log.tool("a")], task=" ")
 

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from yesno.errors import ConfigError, NoToolCallsError, ReplyError, SelectionError
 from yesno.messages.plain import thawed
 from yesno.routers.targets import anthropic_messages, openai_chat
-from yesno.toolcalls.reading import ProblemsError, ValidArguments
+from yesno.toolcalls.reading import ProblemsError
 from yesno.toolcalls.replies import Reply
 from yesno.toolcalls.tool import Tool
 from yesno.toolcalls.written import written
@@ -140,7 +140,6 @@ class Filled:
     """Arguments of a tool, or what is wrong with the last ones."""
 
     text: str = field(repr=False)
-    valid: ValidArguments | None = field(default=None, repr=False)
     problems: tuple[str, ...] = field(default=(), repr=False)
 
 
@@ -155,9 +154,8 @@ def filled(request: ArgumentsRequest, *, repair: int, has_source: bool) -> Steps
     """
     tool = request.tool
     if not has_source or not _takes_any(tool):
-        text, problems, valid = _read(tool, {})
-        told = problems if has_source else (*problems, _NO_SOURCE)
-        return Filled(text, valid, told if problems else ())
+        text, problems = _read(tool, {})
+        return Filled(text, problems if has_source or not problems else (*problems, _NO_SOURCE))
     for _ in range(repair + 1):
         try:
             (raw,) = yield [request]
@@ -167,27 +165,31 @@ def filled(request: ArgumentsRequest, *, repair: int, has_source: bool) -> Steps
             raise SelectionError(
                 f"the arguments of {tool.name!r} could not be written: {type(error).__name__}; see the cause"
             ) from error
-        text, problems, valid = _read(tool, raw)
+        text, problems = _read(tool, raw)
         if not problems:
             break
         request = ArgumentsRequest(request.task, tool, request.context, text, problems)
-    return Filled(text, valid, problems)
+    return Filled(text, problems)
 
 
 def _takes_any(tool: Tool) -> bool:
     return any(tool.parameters.get(key) for key in _TAKES)
 
 
-def _read(tool: Tool, raw: Any) -> tuple[str, tuple[str, ...], ValidArguments | None]:  # noqa: ANN401 - any form
+def _read(tool: Tool, raw: Any) -> tuple[str, tuple[str, ...]]:  # noqa: ANN401 - any form
+    """Return arguments as text, and what is wrong with them."""
+    if isinstance(raw, Reply) and raw.is_cut_off:
+        return "", ("the reply was cut off",)
     try:
         text = _text_of(tool, raw)
     except (ReplyError, TypeError, ValueError, RecursionError) as error:
         told = "the reply calls no tool" if isinstance(error, NoToolCallsError) else "they are no JSON values"
-        return "", (told,), None
+        return "", (told,)
     try:
-        return text, (), tool.reader.read(text, strict=tool.strict)
+        tool.reader.read(text, strict=tool.strict)
     except ProblemsError as error:
-        return text, tuple(map(str, error.problems)), None
+        return text, tuple(map(str, error.problems))
+    return text, ()
 
 
 def _text_of(tool: Tool, raw: Any) -> str:  # noqa: ANN401 - any form

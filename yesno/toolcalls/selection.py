@@ -86,7 +86,7 @@ class SelectedCall:
 
     name: str
     arguments_text: str = field(repr=False)
-    """The arguments as JSON text, as the tool will get them."""
+    """The arguments as JSON text, as they were written."""
     probability: float
     """Probability (0..1) that it is to be called, from the model's tokens."""
     margin: float

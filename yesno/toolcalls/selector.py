@@ -201,6 +201,8 @@ class ToolSelector:
             ) from error
 
     def _shown(self, context: Mapping[str, Any]) -> str:
+        if not isinstance(context, Mapping):
+            raise QuestionError(f"`context` must be a mapping, not a {type(context).__name__}")
         kept = freeze_values(
             {key: value for key, value in context.items() if key not in self.config.leave_out}, "context"
         )
@@ -252,15 +254,13 @@ class ToolSelector:
     ) -> SelectionResult:
         arguments = dict(zip(picked, found, strict=True))
         calls = [
-            call_of(judged, name, arguments[name].valid.shown)  # type: ignore[union-attr]  # checked behind it
-            for name in picked
-            if arguments[name].valid is not None
+            call_of(judged, name, arguments[name].text) for name in picked if not arguments[name].problems
         ]
         rejected = []
         for name in judged.tools.names:
             p = judged.probabilities.get(name)
             if name in arguments:
-                if arguments[name].valid is None:
+                if arguments[name].problems:
                     rejected.append(Rejected(name, "invalid_arguments", p, arguments[name].problems))
             elif name in over:
                 rejected.append(Rejected(name, "over_max", p))
