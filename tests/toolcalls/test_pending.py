@@ -294,6 +294,14 @@ def test_a_signature_that_is_none_is_refused(bench, tools, saved):
         refused(bench, tools, {**json.loads(saved), "signature": signature}, "signature")
 
 
+def test_nobody_signs_with_a_key_of_their_own(bench, tools, log, saved):
+    text = PendingCalls.model_validate_json(saved).signed_text
+    for own in (PendingSigner({"mine": b"\0" * 16}), PendingSigner({"mine": KEY}), PendingSigner(b"m" * 32)):
+        refused(bench, tools, {**json.loads(saved), "signature": own.sign(text)}, "signature")
+    assert PendingSigner({"a": KEY}).verify(text, PendingSigner({"a": KEY}).sign(text))
+    assert log == []
+
+
 def test_a_store_alone_knows_the_records_that_it_issued(bench, tools, log):
     manager = ToolCallingManager(store=InMemoryPendingStore())
     pending = bench.paused(manager, REPLY, tools)
