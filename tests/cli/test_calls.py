@@ -251,6 +251,16 @@ def test_approve_shows_no_key_and_no_signature(approve, record):
         assert secret not in out + err
 
 
+def test_approve_shows_what_runs_and_not_what_the_record_says_of_it(run, files, record, typed):
+    calls = [call.model_copy(update={"summary": "harmless()"}) for call in record.calls]
+    sly = record.model_copy(update={"calls": tuple(calls)})
+    typed("y\ny\n")
+    code, out, err = run("calls", "approve", files("pending", sly.model_dump_json()))
+    assert code == 0
+    assert "harmless" not in out + err
+    assert out.splitlines()[0].startswith('allow delete({"path": ')
+
+
 def test_approve_refuses_a_record_that_expired_or_is_none(run, files, record):
     old = record.model_copy(update={"expires": 1})
     for value, told in ((old.model_dump_json(), "expired; ask the model again"), ("[]", "cannot be read")):

@@ -143,7 +143,7 @@ def _show_other(console: Console, call: PendingCall) -> None:
         doing = f"does not run ({call.settled.replace('_', ' ')})"
     else:
         doing = "is decided" if call.waiting else "runs as well"
-    console.print(f"[dim]{escape(call.summary)}  {doing}[/]", soft_wrap=True)
+    console.print(f"[dim]{escape(_line(call))}  {doing}[/]", soft_wrap=True)
 
 
 def _tell(record: PendingCalls, document: dict[str, Any]) -> None:
@@ -154,7 +154,14 @@ def _tell(record: PendingCalls, document: dict[str, Any]) -> None:
         said = document["decisions"][call.id]
         doing = "[green]allow[/]" if said["allow"] else "[red]deny [/]"
         console.print(doing, end=" ")
-        console.print(call.summary, markup=False, soft_wrap=True)
+        console.print(_line(call), markup=False, soft_wrap=True)
+
+
+def _line(call: PendingCall) -> str:
+    """Return a call in one line, from what runs: its own `summary` may be somebody else's words."""
+    from yesno.toolcalls.pending import call_summary
+
+    return call_summary(call.name, call.arguments_text if call.runs_with is None else call.runs_with)
 
 
 def _write(output: Path, document: dict[str, Any]) -> None:
