@@ -18,7 +18,7 @@ $(VENV)/.run: pyproject.toml constraints.txt | $(BIN)/python
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
-	$(PIP) install -c constraints.txt -e '.[local,bench,redis,search,toolcalls,otel,dev]'
+	$(PIP) install -c constraints.txt -e '.[local,bench,redis,search,toolcalls,otel,langchain,langchain-agents,mcp,openai-agents,pydantic-ai,dev]'
 	@touch $@ $(VENV)/.run
 
 demo: $(VENV)/.run
@@ -34,7 +34,7 @@ check: $(VENV)/.dev
 	$(BIN)/pytest -q tests/test_house.py
 
 unit: $(VENV)/.dev
-	$(BIN)/pytest -q
+	$(BIN)/pytest -q -n auto
 
 integration: $(VENV)/.dev
 	$(BIN)/pytest -q -m integration --force-enable-socket

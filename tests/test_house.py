@@ -6,8 +6,10 @@ import logging
 import re
 import subprocess
 import sys
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -15,10 +17,12 @@ import pytest
 import yesno
 import yesno.filters
 from tests.filters.contract import FilterContract
+from tests.integrations.contract import IntegrationContract
 from tests.providers.contract import ProviderContract
 from tests.routers.contract import RouterContract
 from yesno import errors
 from yesno.filters import FILTERS
+from yesno.integrations import INTEGRATIONS
 from yesno.providers import PROVIDERS
 from yesno.routers import ROUTERS, Router
 from yesno.settings import VARIABLES
@@ -116,8 +120,9 @@ def test_type_checkers_and_run_time_see_the_same_names():
 
 
 def test_every_module_says_what_it_exports():
+    left_out = {ROOT / "yesno" / "integrations" / f"{name}.py" for name in not_installed()}
     for path in FILES:
-        if path.name == "__main__.py":
+        if path.name == "__main__.py" or path in left_out:
             continue
         module = import_module(
             ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
@@ -194,6 +199,26 @@ def test_router_files_registry_and_contract_tests_agree():
         import_module(f"tests.routers.{path.stem}")
     tested = [kind.router for kind in RouterContract.__subclasses__()]
     assert sorted(tested) == sorted(ROUTERS)
+
+
+def not_installed():
+    """Return the names of the integrations whose package is missing."""
+    return {name for name, wanted in INTEGRATIONS.items() if find_spec(wanted.package) is None}
+
+
+def test_integrations_files_registry_and_contract_tests_agree():
+    folder = ROOT / "yesno" / "integrations"
+    files = {path.stem for path in folder.glob("*.py") if not path.stem.startswith("_")}
+    assert list(INTEGRATIONS) == sorted(files)
+    for path in (ROOT / "tests" / "integrations").glob("test_*.py"):
+        with suppress(pytest.skip.Exception):
+            import_module(f"tests.integrations.{path.stem}")
+    assert covered(IntegrationContract, "integration") == files - not_installed()
+
+
+def test_the_room_of_integrations_loads_no_framework():
+    code = "import yesno.integrations, yesno.integrations._shared, yesno.integrations._decisions"
+    assert loaded(code, sorted(wanted.package for wanted in INTEGRATIONS.values())) == "[]"
 
 
 def test_importing_routers_loads_no_sdk_and_no_engine():

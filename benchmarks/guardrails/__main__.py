@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 import tomllib
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +15,7 @@ from rich.progress import track
 
 from benchmarks.guardrails.items import SETS, Item, load
 from benchmarks.guardrails.report import card_entry, report, scored
+from benchmarks.rows import Rows, keep, kept, now
 from yesno import DecisionModel, YesNo, YesNoAnswer
 from yesno.filters import Check
 
@@ -72,9 +71,9 @@ def arguments() -> argparse.Namespace:
     return options
 
 
-def measured(options: argparse.Namespace, names: list[str]) -> dict[tuple[str, str, str], dict[str, Any]]:
+def measured(options: argparse.Namespace, names: list[str]) -> Rows:
     """Return the row of each set, wording and item, asking what is not in the rows file yet."""
-    rows = kept(options.rows)
+    rows = kept(options.rows, ("set", "wording", "id"))
     candidates = tomllib.loads(WORDINGS.read_text(encoding="utf-8")) if options.wordings else {}
     todo = [(name, item) for name in names for item in load(name, options.split, options.limit)]
     settings = {} if options.threads is None else {"threads": options.threads}
@@ -111,25 +110,9 @@ def answered(model: DecisionModel, item: Item, questions: Mapping[str, Asked]) -
         rows[wording] = {
             "probability": probability,
             "seconds": round(time.perf_counter() - start, 3),
-            "at": datetime.now(UTC).isoformat(timespec="seconds"),
+            "at": now(),
         }
     return rows
-
-
-def kept(path: Path | None) -> dict[tuple[str, str, str], dict[str, Any]]:
-    """Read the rows of an earlier run."""
-    if path is None or not path.exists():
-        return {}
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    rows = [json.loads(line) for line in lines if line.endswith("\n")]  # the last may be torn
-    return {(row["set"], row["wording"], row["id"]): row for row in rows}
-
-
-def keep(path: Path | None, row: dict[str, Any]) -> None:
-    """Append one row."""
-    if path is not None:
-        with path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(row) + "\n")
 
 
 if __name__ == "__main__":

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
-from datetime import UTC, datetime
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +12,16 @@ from rich.console import Console
 from rich.progress import track
 
 from benchmarks.packing.items import SETS, Item, load
-from benchmarks.packing.report import WAYS, Rows, report
+from benchmarks.packing.report import WAYS, report
+from benchmarks.rows import Rows, keep, kept, now
+from benchmarks.runs import limits, mixed
 from yesno import DecisionModel, YesNoAnswer
 
 
 def main() -> None:
     """Ask about every input both ways, keep the rows, write the report."""
     options = arguments()
-    sets = limits(options.sets, options.limit)
+    sets = limits(options.sets, options.limit, SETS)
     settings = {"base_url": options.base_url, "template": options.template, "prior": "off"}
     if options.threads:
         settings["threads"] = options.threads
@@ -64,17 +63,10 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def limits(sets: str, limit: int) -> dict[str, int]:
-    """Return how many inputs of each set to ask about."""
-    parts = [part.partition(":") for part in sets.split(",") if part]
-    return {name: int(own) if own else limit for name, _, own in parts}
-
-
 def measured(options: argparse.Namespace, sets: dict[str, int], models: dict[str, DecisionModel]) -> Rows:
     """Return the row of each set, input and way, asking what is not in the rows file yet."""
-    rows = kept(options.rows)
-    lists = [[(name, item) for item in load(name, options.split, limit)] for name, limit in sets.items()]
-    items = [pair for row in zip_longest(*lists) for pair in row if pair is not None]
+    rows = kept(options.rows, ("set", "id", "way"))
+    items = mixed({name: load(name, options.split, limit) for name, limit in sets.items()})
     items = [(name, i) for name, i in items if any((name, i.id, way) not in rows for way in WAYS)]
     if items:
         opening = {"q": next(iter(items[0][1].questions.values()))}
@@ -109,27 +101,6 @@ def asked(model: DecisionModel, item: Item) -> dict[str, Any]:
         "tokens_out": usage.output_tokens,
         "seconds": seconds,
     }
-
-
-def kept(path: Path | None) -> Rows:
-    """Read the rows of an earlier run."""
-    if path is None or not path.exists():
-        return {}
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    rows = [json.loads(line) for line in lines if line.endswith("\n")]  # the last may be torn
-    return {(row["set"], row["id"], row["way"]): row for row in rows}
-
-
-def keep(path: Path | None, row: dict[str, Any]) -> None:
-    """Append one row."""
-    if path is not None:
-        with path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(row) + "\n")
-
-
-def now() -> str:
-    """Return the date and time of a measurement."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 if __name__ == "__main__":

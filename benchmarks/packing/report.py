@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
-
 from benchmarks.packing.items import Item, load
 from benchmarks.packing.scores import LEAST_INPUTS, Cost, Scores, cost_of, losses, score
+from benchmarks.rows import Rows, date_of
 from yesno.reading.packed import BEARABLE_PERCENT
 
-__all__ = ["WAYS", "Rows", "report"]
+__all__ = ["WAYS", "report"]
 
 WAYS = ("separate", "packed")
-Rows: TypeAlias = dict[tuple[str, str, str], dict[str, Any]]
-"""Set, input and way -> what was measured."""
 HEAD = """| set | inputs | questions | way | log loss | Brier | AUROC | undecided | packed | requests | tokens in | tokens out | s |
 |---|---:|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|"""
 COSTS = """| set | packed − separate, nats | 95 % interval | percent | 95 % interval | |
@@ -32,7 +29,7 @@ def report(rows: Rows, sets: dict[str, int], split: str, command: str, about: di
     lines = [
         f"# Packing with `{about['model']}`, {split} inputs",
         "",
-        f"Made by `{command}` on {_date(rows)}, by {about['method']}, packed prompt `{about['template']}`.",
+        f"Made by `{command}` on {date_of(rows)}, by {about['method']}, packed prompt `{about['template']}`.",
         "",
         HEAD,
     ]
@@ -55,7 +52,7 @@ def report(rows: Rows, sets: dict[str, int], split: str, command: str, about: di
         return "\n".join([*lines, "", *costs, ""])
     overall = cost_of(pairs)
     costs.append(_cost_line("all of these, each the same weight", overall))
-    return "\n".join([*lines, "", *costs, "", *_row(overall, asked, about, _date(rows)), ""])
+    return "\n".join([*lines, "", *costs, "", *_row(overall, asked, about, date_of(rows)), ""])
 
 
 def _line(name: str, items: list[Item], way: str, s: Scores) -> str:

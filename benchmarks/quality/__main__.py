@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Callable
-from datetime import UTC, datetime
-from itertools import zip_longest
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 from rich.progress import track
@@ -17,6 +13,8 @@ from rich.progress import track
 from benchmarks.quality.items import SETS, Item, load
 from benchmarks.quality.readers import Result, naive, with_yesno
 from benchmarks.quality.report import report
+from benchmarks.rows import Rows, keep, kept, now
+from benchmarks.runs import mixed
 from yesno import DecisionModel
 
 READERS: dict[str, Callable[[DecisionModel, Item], Result]] = {"naive": naive, "yesno": with_yesno}
@@ -49,12 +47,11 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def measured(options: argparse.Namespace) -> dict[tuple[str, str, str], dict[str, Any]]:
+def measured(options: argparse.Namespace) -> Rows:
     """Return the row of each set, item and reader, asking what is not in the rows file yet."""
-    rows = kept(options.rows)
+    rows = kept(options.rows, ("set", "id", "reader"))
     names = [name for name in options.sets.split(",") if name]
-    lists = [[(name, item) for item in load(name, options.split, options.limit)] for name in names]
-    items = [pair for row in zip_longest(*lists) for pair in row if pair is not None]
+    items = mixed({name: load(name, options.split, options.limit) for name in names})
     settings = {"base_url": options.base_url, "template": options.template, "prior": options.prior}
     with DecisionModel(options.model, **settings) as model:
         naive(model, items[0][1])  # opens the model and its connections outside the measurement
@@ -71,27 +68,6 @@ def measured(options: argparse.Namespace) -> dict[tuple[str, str, str], dict[str
                     }
                     keep(options.rows, rows[key])
     return rows
-
-
-def kept(path: Path | None) -> dict[tuple[str, str, str], dict[str, Any]]:
-    """Read the rows of an earlier run."""
-    if path is None or not path.exists():
-        return {}
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    rows = [json.loads(line) for line in lines if line.endswith("\n")]  # the last may be torn
-    return {(row["set"], row["id"], row["reader"]): row for row in rows}
-
-
-def keep(path: Path | None, row: dict[str, Any]) -> None:
-    """Append one row."""
-    if path is not None:
-        with path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(row) + "\n")
-
-
-def now() -> str:
-    """Return the date and time of a measurement."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 if __name__ == "__main__":

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from benchmarks.quality.items import load
 from benchmarks.quality.scores import Scores, log_losses, paired_interval, score
+from benchmarks.rows import Rows, date_of
 from yesno import Choice, Scale, YesNo
 
 __all__ = ["report"]
 
-Rows = dict[tuple[str, str, str], dict[str, Any]]
 HEAD = """| set | n | reader | log loss | Brier | AUROC | accuracy | undecided | label mass | requests | s |
 |---|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|"""
 
 
 def report(rows: Rows, names: list[str], split: str, limit: int, command: str, model: str) -> str:
     """Return tables of both readers' scores and of the paired differences in log loss."""
-    lines = [f"# Quality of `{model}`, {split} items", "", f"Made by `{command}` on {_date(rows)}.", "", HEAD]
+    lines = [
+        f"# Quality of `{model}`, {split} items",
+        "",
+        f"Made by `{command}` on {date_of(rows)}.",
+        "",
+        HEAD,
+    ]
     differences = ["| set | log loss of yesno − naive | 95 % interval | |", "|---|---:|---:|---|"]
     for name in names:
         items = [
@@ -39,10 +43,6 @@ def report(rows: Rows, names: list[str], split: str, limit: int, command: str, m
         verdict = "better" if high < 0 else "worse" if low > 0 else "no difference shown"
         differences.append(f"| {name} | {gap.mean():+.3f} | {low:+.3f} to {high:+.3f} | {verdict} |")
     return "\n".join([*lines, "", *differences, ""])
-
-
-def _date(rows: Rows) -> str:
-    return max((row["at"] for row in rows.values()), default="no rows")[:10]
 
 
 def _size(question: YesNo | Choice | Scale) -> int:

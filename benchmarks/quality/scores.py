@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
-__all__ = ["Scores", "log_losses", "paired_interval", "score"]
+__all__ = ["Scores", "interval_of", "log_losses", "paired_interval", "score"]
 
 CLIP = 1e-6
 """Probabilities are kept this far from 0 and 1 for the log loss, for both readers."""
@@ -79,12 +79,26 @@ def paired_interval(
     difference: NDArray[np.float64], groups: Sequence[str], *, draws: int = 2000, seed: int = 1
 ) -> tuple[float, float]:
     """Return the 95 % bootstrap interval of a mean difference, resampling whole groups."""
+    return interval_of(lambda picked: float(difference[picked].mean()), groups, draws=draws, seed=seed)
+
+
+def interval_of(
+    measure: Callable[[NDArray[np.intp]], float], groups: Sequence[str], *, draws: int = 2000, seed: int = 1
+) -> tuple[float, float]:
+    """Return the 95 % bootstrap interval of a measure, resampling whole groups.
+
+    Args:
+        measure: From the places of the items drawn, with repeats, to the value; NaN where it is not defined.
+        groups: Of each item; those of one stay together.
+        draws: Resamples.
+        seed: Makes the interval repeatable.
+    """
     names = sorted(set(groups))
     places = [np.flatnonzero(np.asarray(groups) == name) for name in names]
     random = np.random.default_rng(seed)
-    means = []
+    found = []
     for _ in range(draws):
         picked = np.concatenate([places[i] for i in random.integers(len(names), size=len(names))])
-        means.append(difference[picked].mean())
-    low, high = np.quantile(means, [0.025, 0.975])
+        found.append(measure(picked))
+    low, high = np.nanquantile(found, [0.025, 0.975])
     return float(low), float(high)

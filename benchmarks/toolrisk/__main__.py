@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 import tomllib
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.progress import track
 
+from benchmarks.rows import Rows, keep, kept, now
 from benchmarks.toolrisk.items import Item, load
 from benchmarks.toolrisk.report import report
 from yesno import DecisionModel, YesNo
@@ -53,9 +52,9 @@ def arguments() -> argparse.Namespace:
     return options
 
 
-def measured(options: argparse.Namespace) -> dict[tuple[str, str], dict[str, Any]]:
+def measured(options: argparse.Namespace) -> Rows:
     """Return the row of each wording and item, asking what is not in the rows file yet."""
-    rows = kept(options.rows)
+    rows = kept(options.rows, ("model", "wording", "id"))
     gates = {SHIPPED: RiskGate()}
     if options.wordings:
         for name, words in tomllib.loads(WORDINGS.read_text(encoding="utf-8")).items():
@@ -65,10 +64,11 @@ def measured(options: argparse.Namespace) -> dict[tuple[str, str], dict[str, Any
     with DecisionModel(options.model, base_url=options.base_url, **settings) as model:
         for item in track(load(options.split, options.limit), "asking", console=Console(stderr=True)):
             for wording, gate in gates.items():
-                if (wording, item.id) not in rows:
-                    row = {"wording": wording, "id": item.id, **answered(model, gate, item)}
-                    rows[wording, item.id] = row
-                    keep(options.rows, row)
+                key = (options.model, wording, item.id)
+                if key not in rows:
+                    told = {"model": options.model, "wording": wording, "id": item.id}
+                    rows[key] = told | answered(model, gate, item)
+                    keep(options.rows, rows[key])
     return rows
 
 
@@ -79,24 +79,8 @@ def answered(model: DecisionModel, gate: RiskGate, item: Item) -> dict[str, Any]
     return {
         "probability": verdict.risk,
         "seconds": round(time.perf_counter() - start, 3),
-        "at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "at": now(),
     }
-
-
-def kept(path: Path | None) -> dict[tuple[str, str], dict[str, Any]]:
-    """Read the rows of an earlier run."""
-    if path is None or not path.exists():
-        return {}
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    rows = [json.loads(line) for line in lines if line.endswith("\n")]  # the last may be torn
-    return {(row["wording"], row["id"]): row for row in rows}
-
-
-def keep(path: Path | None, row: dict[str, Any]) -> None:
-    """Append one row."""
-    if path is not None:
-        with path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(row) + "\n")
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.engine.support import Server, both, compatible, patient, refused
+from tests.naming import stable
 from yesno import (
     AsyncDecisionModel,
     Choice,
@@ -172,7 +173,7 @@ def test_a_store_that_fails_is_warned_about_once_without_its_words(shell, caplog
 
 
 @both
-@pytest.mark.parametrize("thing", ["cache.db", object(), {}], ids=repr)
+@pytest.mark.parametrize("thing", ["cache.db", object(), {}], ids=stable)
 def test_what_is_no_cache_is_refused(shell, thing):
     with pytest.raises(ConfigError, match="cache"):
         shell(FakeProvider(), cache=thing)

@@ -2,11 +2,13 @@ import asyncio
 import contextvars
 import threading
 
+import anyio
+import anyio.lowlevel
 import pytest
 
 from tests.engine.support import both
 from yesno import AsyncDecisionModel, Choice, DecisionModel, FakeProvider, YesNo, ask, gather
-from yesno.errors import ConfigError, ProviderRejected
+from yesno.errors import ConfigError, ProviderRejected, ProviderUnavailable
 
 ITEMS = [f"item {number}" for number in range(12)]
 
@@ -140,6 +142,21 @@ def test_the_first_failure_in_the_order_asked_is_the_one_raised(shell):
     questions = {name: YesNo(f"{name}?") for name in "abc"}
     with pytest.raises(ProviderRejected, match=r"^b$"):
         shell(FakeProvider(script)).decide("x", questions)
+
+
+def test_a_task_whose_decision_failed_is_not_left_marked_as_cancelled():
+    model = AsyncDecisionModel(FakeProvider(ProviderUnavailable("down", provider="fake", retryable=False)))
+
+    async def main():
+        with anyio.CancelScope() as scope:
+            with pytest.raises(ProviderUnavailable):
+                await model.decide("x", {"a": YesNo("Is it?"), "b": YesNo("Or is it?")})
+            left = asyncio.current_task().cancelling()
+            scope.cancel()
+            await anyio.lowlevel.checkpoint()
+        return left
+
+    assert asyncio.run(main()) == 0
 
 
 def test_an_async_failure_cancels_what_is_under_way_and_leaves_nothing_running():

@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.naming import stable
 from tests.shells import Scripted
 from yesno import YesNo
 from yesno.errors import ConfigError, QuestionError
@@ -105,7 +106,7 @@ def test_a_check_of_ones_own_has_no_card():
         (lambda: Check("rude", "Is it?", topic="a"), "question of its own and takes no topic"),
         (lambda: Check(""), "name"),
     ],
-    ids=str,
+    ids=stable,
 )
 def test_a_check_that_cannot_be_asked_fails_at_once_and_says_what_to_do(build, problem):
     with pytest.raises(QuestionError, match=problem):

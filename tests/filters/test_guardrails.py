@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.filters.contract import PRIVATE, FilterContract
+from tests.naming import stable
 from tests.shells import REFUSED, UNDECIDED, Scripted
 from yesno import Message, YesNo, YesNoAnswer
 from yesno.errors import ConfigError, ProviderRejected, QuestionError, Refused, UndecidedError
@@ -136,7 +137,7 @@ def test_case_189_a_probability_equal_to_the_threshold_is_rejected(shell):
         (lambda: Guardrails({"rude": None}), "'rude' has no question"),
         (lambda: Guardrails(CHECKS).with_checks(None), "None"),
     ],
-    ids=str,
+    ids=stable,
 )
 def test_case_190_what_makes_no_sense_fails_at_once_naming_the_problem(build, problem):
     with pytest.raises((QuestionError, ConfigError), match=problem):

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from tests.engine.support import Native
 from tests.filters.contract import PRIVATE, FilterContract
+from tests.naming import stable
 from tests.shells import REFUSED, UNDECIDED, Async, Scripted, Sync
 from yesno import ChoiceAnswer, FakeProvider, Parameters, Scale, YesNo, YesNoAnswer
 from yesno.errors import ConfigError, InvalidResponse, ProviderRejected, QuestionError
@@ -243,7 +244,7 @@ def test_the_text_may_be_anywhere(shell, document, where):
         ({}, lambda given: given.get("body", 3), "2 has no text: the function `text` returned a int"),
         ({"text": " "}, None, "2 is blank"),
     ],
-    ids=str,
+    ids=stable,
 )
 def test_a_document_without_text_is_named_by_its_number_and_not_shown(document, where, problem):
     good = {"body": "a", "text": "a"}

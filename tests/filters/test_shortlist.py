@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.shells import Scripted
 from yesno.errors import ConfigError
 from yesno.filters import ToolFilter, ToolSearch
-from yesno.filters._shortlist import Shortlist, terms
+from yesno.filters._shortlist import Shortlist, bm25, terms
 from yesno.filters.tool_filter import query_of
 from yesno.messages import Message
 from yesno.tools import Tool
@@ -145,3 +145,9 @@ def test_a_filter_without_a_shortlist_loads_neither_it_nor_numpy():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
     assert done.stdout.strip() == "[]"
+
+
+def test_texts_are_scored_by_their_words_and_by_nothing_when_none_is_known():
+    scores = bm25("When does the shop open?", ["By the river.", "The shop opens at 9.", "Naught."])
+    assert scores[1] > scores[0] > scores[2] == 0.0
+    assert bm25("Χαίρε", ["By the river."]) is bm25("shop", ["", "?"]) is bm25("shop", []) is None

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.functions.support import Endpoint, Severity, Sync, Team, both, yes
+from tests.naming import stable
 from yesno import Message, Parameters, QuestionError
 from yesno._frozen import FrozenDict
 from yesno.functions import Name, decide
@@ -200,7 +201,7 @@ class Handle:
         (pydantic.SecretStr("s3cret"), "SecretStr"),
         (print, "builtin_function_or_method"),
     ],
-    ids=str,
+    ids=stable,
 )
 def test_what_cannot_be_sent_is_named_by_its_type_and_never_shown(shell, value, named):
     def judge(value) -> bool: ...

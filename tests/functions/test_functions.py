@@ -17,6 +17,7 @@ from tests.functions.support import (
     chosen,
     yes,
 )
+from tests.naming import stable
 from yesno import (
     AsyncDecisionModel,
     ChoiceAnswer,
@@ -62,7 +63,7 @@ def test_it_pickles_as_functions_do():
     assert pickle.loads(pickle.dumps([is_spam_later])) == [is_spam_later]  # noqa: S301 - our own
 
 
-@pytest.mark.parametrize("thing", [3, int, print, None.__class__, is_spam, lambda text: True], ids=str)
+@pytest.mark.parametrize("thing", [3, int, print, None.__class__, is_spam, lambda text: True], ids=stable)
 def test_only_functions_without_a_body_can_decide(thing):
     with pytest.raises(QuestionError, match=r"only functions and methods can decide|has a body"):
         decide("Is it?")(thing)

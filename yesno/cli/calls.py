@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +10,7 @@ import typer
 
 from yesno.cli.options import Connection, Json
 from yesno.cli.progress import working
-from yesno.cli.session import NO, OK, read_text
+from yesno.cli.session import NO, OK, read_stdin, read_text
 from yesno.cli.values import number, word
 from yesno.cli.views import screen
 from yesno.errors import ConfigError, QuestionError
@@ -100,7 +99,7 @@ def read_json(file: Path) -> Any:  # noqa: ANN401 - any JSON values
         ConfigError: It cannot be read, or is not JSON.
     """
     try:
-        text = sys.stdin.read() if str(file) == "-" else read_text(file)
+        text = read_stdin() if str(file) == "-" else read_text(file)
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{str(file)!r} is not JSON: {error}") from error

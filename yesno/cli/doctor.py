@@ -23,7 +23,7 @@ def doctor(
     connection: Annotated[Connection, Without("orders", "prior", "packing", "cache", "concurrency")],
     as_json: Json = False,
 ) -> int:
-    """Check how a model's host behaves, and say what to do about it.
+    """Check how a model's host behaves, and what to do about it.
 
     It takes about a dozen requests.
     """

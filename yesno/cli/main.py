@@ -19,9 +19,19 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "ask": ("yesno.cli.asking:ask", "Ask a yes/no question about an input."),
     "choose": ("yesno.cli.asking:choose", "Choose one of several options for an input."),
     "rate": ("yesno.cli.asking:rate", "Rate an input on a scale."),
+    "filter-tools": (
+        "yesno.cli.filtering:filter_tools",
+        "Keep the tools that help with what the user asks for.",
+    ),
+    "route": ("yesno.cli.routing:route", "Choose which route a request should take."),
+    "rerank": ("yesno.cli.reranking:rerank", "Order documents by how probably they help to answer a query."),
+    "guard": (
+        "yesno.cli.guarding:guard",
+        "Check what a user wrote, or what a model answered.",
+    ),
     "map": ("yesno.cli.mapping:map_rows", "Ask the same questions about every row of a file."),
     "demo": ("yesno.cli.demo:demo", "Ask a model twelve questions, filter tools, route a request."),
-    "doctor": ("yesno.cli.doctor:doctor", "Check how a model's host behaves, and say what to do about it."),
+    "doctor": ("yesno.cli.doctor:doctor", "Check how a model's host behaves, and what to do about it."),
     "calls check": (
         "yesno.cli.calls:check_calls",
         "Say which calls of a reply would run, which wait, and why.",

@@ -19,12 +19,13 @@ from yesno.errors import (
     YesnoError,
 )
 
-__all__ = ["EXIT_CODES", "exit_code", "in_options", "read_input", "read_text"]
+__all__ = ["EXIT_CODES", "exit_code", "in_options", "read_input", "read_stdin", "read_text"]
 
 OK, NO, USAGE, NO_ANSWER, PROVIDER = 0, 1, 2, 3, 4
 INTERRUPTED = 130
 EXIT_CODES = (
-    """Exit codes: 0 ok, 1 "no" under --check, 2 usage, 3 undecided or refused, 4 provider failure."""
+    'Exit codes: 0 ok, 1 "no" under --check, blocked by guard or held back by calls check, 2 usage, 3 undecided or refused, '
+    "4 provider failure."
 )
 _IN_OPTIONS = [
     (re.compile(pattern), words)
@@ -43,7 +44,14 @@ _IN_OPTIONS = [
         (r"set on_error='confirm'", "use --on-error confirm"),
         (r"`timeout_s`", "--timeout"),
         (r"`min_label_mass`", "--min-label-mass"),
-        (r"`(orders|concurrency|template)`", r"--\1"),
+        (r"`(orders|concurrency|template|refine|review|shortlist|threshold)`", r"--\1"),
+        (r"`min_probability`", "--min-probability"),
+        (r"`max_results`", "--max-results"),
+        (r"`top_k`", "--top-k"),
+        (r"`sources`", "--source"),
+        (r": Check\('(\w+)', (\w+)='…'\)", r"; give it in a file of --checks: [\1] \2 = …"),
+        (r"For one of your own give its question too", "For one of your own write --check NAME=QUESTION"),
+        (r"use it with `check_(input|output)`", r"use it with --side \1"),
     )
 ]
 """What the library calls its arguments -> what the program calls them."""
@@ -89,6 +97,15 @@ def read_input(argument: str | None, file: Path | None) -> Any:  # noqa: ANN401 
         return argument
     if argument is None and file is None and sys.stdin.isatty():
         raise QuestionError("there is no input; give it as an argument, with --file, or on standard input")
+    return read_stdin()
+
+
+def read_stdin() -> str:
+    """Return all of standard input.
+
+    Raises:
+        ConfigError: It is no UTF-8.
+    """
     try:
         return sys.stdin.read()
     except UnicodeDecodeError as error:

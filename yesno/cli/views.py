@@ -6,6 +6,10 @@ What `--json` prints is stable: a name keeps its meaning and its type; later ver
   `scale` (`mean`, `probabilities` by level), `refusal` (`reason`, `category`) or `undecided` (`reason`), and the
   fields of the class it stands for, such as `low`, `high`, `label_mass`, `method` and `attempts`.
 - `ask`, `choose` and `rate` print an outcome with `model`, `usage` and `seconds`.
+- `filter-tools` prints the `tools` that it kept, as they were given, and `verdicts` (`name`, `kept`, `probability`,
+  `reason`); `route` the `route`, the `probabilities` by route and `why`; `rerank` what it `ranked` (`index`, `score`,
+  `preference`, `document`), what is `unscored` and `alarms`; `guard` the `band`, a `message` and `checks` (`name`,
+  `band`, `probability` of rejection, `answer`). All add `model`, `usage` and `seconds`; when a question has no answer, its outcome takes their place.
 - An error has the `type` `error`, its class as `error`, and a `message`.
 - A line of `map` has its `row`, what was copied under `copied`, and either `answers` (question -> outcome), `model`
   and `usage`, or an `error`. Its summary has `rows` and their outcomes, `usage` and `exit_code`.

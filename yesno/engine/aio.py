@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
@@ -254,16 +253,20 @@ async def _each(work: Callable[[T], Awaitable[R]], items: Sequence[T]) -> list[R
 
     Of several failures the first in the order of the items is raised.
     """
-    if len(items) == 1:
-        return [await work(items[0])]
+    if len(items) < 2:
+        return [await work(item) for item in items]
 
     async def one(item: T) -> R:
         return await work(item)
 
-    tasks: list[asyncio.Task[R]] = []
-    with suppress(BaseExceptionGroup):  # of the failures, which the tasks hold as well
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(one(item)) for item in items]
+    # no TaskGroup: in Python 3.11 one that fails leaves its task marked as being cancelled, which breaks anyio's scopes
+    tasks = [asyncio.create_task(one(item)) for item in items]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
     for task in tasks:
         if not task.cancelled() and (error := task.exception()) is not None:
             raise error

@@ -17,7 +17,7 @@ from yesno.tools import Tool
 if TYPE_CHECKING:
     from regex import Pattern
 
-__all__ = ["Shortlist", "terms"]
+__all__ = ["Shortlist", "bm25", "terms"]
 
 _STEM = 4
 """Letters that longer words are cut to, beside the whole word: a stemmer for many languages. See `benchmarks/filters`
@@ -46,12 +46,23 @@ class Shortlist:
         everything = list(range(len(tools)))
         if len(tools) <= self.count:
             return everything
-        index = _index(tuple(tool.words for tool in tools))
-        wanted = [] if index is None else [term for term in terms(query) if term in index.vocab_dict]
-        if index is None or not wanted:
+        scores = bm25(query, [tool.words for tool in tools])
+        if scores is None:
             return everything
-        scores = index.get_scores(wanted)
         return sorted(sorted(everything, key=lambda place: -scores[place])[: self.count])
+
+
+def bm25(query: str, texts: Sequence[str]) -> list[float] | None:
+    """Return how well each text fits a query, from 0 on; None when no word of the query is in any of them.
+
+    Raises:
+        ConfigError: `bm25s` is not installed.
+    """
+    index = _index(tuple(texts))
+    wanted = [] if index is None else [term for term in terms(query) if term in index.vocab_dict]
+    if index is None or not wanted:
+        return None
+    return [float(score) for score in index.get_scores(wanted)]
 
 
 def terms(text: str) -> Iterator[str]:

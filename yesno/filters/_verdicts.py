@@ -49,6 +49,11 @@ class ToolVerdict:
     probability: float | None = None
     """Probability (0..1) that it helps; None when it was not asked about or the selection fell back."""
 
+    @property
+    def why(self) -> str:
+        """The reason in words, in terms of the filter's settings; empty for a tool that is probable enough."""
+        return _WHY[self.reason]
+
     def __str__(self) -> str:
         return _row(self, len(self.name))
 
@@ -85,5 +90,5 @@ class ToolSelection(Generic[T]):
 
 def _row(verdict: ToolVerdict, width: int) -> str:
     number = "    –" if verdict.probability is None else f"{verdict.probability:.3f}"
-    row = f"{'keep' if verdict.kept else 'drop'}  {verdict.name:<{width}}  {number}  {_WHY[verdict.reason]}"
+    row = f"{'keep' if verdict.kept else 'drop'}  {verdict.name:<{width}}  {number}  {verdict.why}"
     return row.rstrip()
