@@ -23,6 +23,7 @@ from yesno.toolcalls import (
     run_without_model,
     tool,
 )
+from yesno.toolcalls.running import arun_jobs, run_jobs
 
 MANAGER = ToolCallingManager()
 READS = ToolAnnotations(read_only=True)
@@ -230,11 +231,11 @@ def test_results_go_to_the_user_only_when_all_are_meant_to_and_ran(bench, names,
 
 
 class Together:
-    """Tools that finish only when as many run at once as they say; or that note how many do."""
+    """Tools that finish only when as many run at once as they say."""
 
     def __init__(self, count):
         self.barrier = threading.Barrier(count, timeout=20)
-        self.count, self.most, self.now, self.lock = count, 0, 0, threading.Lock()
+        self.count, self.now = count, 0
         self.arrived = None
 
     def meet(self, n):
@@ -248,14 +249,6 @@ class Together:
         if self.now == self.count:
             self.arrived.set()
         await asyncio.wait_for(self.arrived.wait(), 20)
-        return n
-
-    def alone(self, n):
-        with self.lock:
-            self.now += 1
-            self.most = max(self.most, self.now)
-        with self.lock:
-            self.now -= 1
         return n
 
 
@@ -277,40 +270,56 @@ def test_coroutines_that_only_read_run_at_once():
     assert contents(run) == ["0", "1", "2", "3"]
 
 
+@pytest.fixture
+def groups(monkeypatch):
+    """How many tools were begun at once, group by group."""
+    seen = []
+
+    def recorded(jobs):
+        seen.append(len(jobs))
+        return run_jobs(jobs)
+
+    async def arecorded(jobs):
+        seen.append(len(jobs))
+        return await arun_jobs(jobs)
+
+    monkeypatch.setattr("yesno.toolcalls.manager.run_jobs", recorded)
+    monkeypatch.setattr("yesno.toolcalls.manager.arun_jobs", arecorded)
+    return seen
+
+
 @pytest.mark.parametrize(
     "annotations",
     [ToolAnnotations(), ToolAnnotations(read_only=False), ToolAnnotations(read_only=True, destructive=True)],
 )
-def test_case_046_with_a_tool_that_may_write_they_run_one_after_another(bench, annotations):
-    order = []
-
-    def begin(n):
-        order.append(("begin", n))
-        order.append(("end", n))
-
+def test_case_046_with_a_tool_that_may_write_they_run_one_after_another(bench, groups, annotations):
     tools = [
-        Tool("reads", "d", run=begin, annotations=READS),
-        Tool("writes", "d", run=begin, annotations=annotations),
+        Tool("reads", "d", run=lambda n: n, annotations=READS),
+        Tool("writes", "d", run=lambda n: n, annotations=annotations),
     ]
-    reply = chat(("reads", {"n": 0}), ("writes", {"n": 1}), ("reads", {"n": 2}))
-    threads = threading.active_count()
-    bench.execute(ToolCallingManager(parallel=4), reply, tools)
-    assert order == [(step, n) for n in range(3) for step in ("begin", "end")]
-    assert threading.active_count() <= threads + 1
+    manager = ToolCallingManager(parallel=4)
+    bench.execute(manager, chat(("reads", {"n": 0}), ("writes", {"n": 1}), ("reads", {"n": 2})), tools)
+    assert groups == [1, 1, 1]
+    groups.clear()
+    bench.execute(manager, numbered("reads", 6), tools)
+    assert groups == [4, 2]
 
 
-def test_hints_of_a_server_that_is_not_trusted_do_not_make_its_tools_run_at_once(bench):
-    together = Together(2)
+@pytest.mark.parametrize(("trusted", "together"), [(False, [1, 1]), (True, [2])])
+def test_hints_of_a_server_that_is_not_trusted_do_not_make_its_tools_run_at_once(
+    bench, groups, trusted, together
+):
     far = Tool(
         "far",
         "d",
-        run=together.alone,
+        run=lambda n: n,
         annotations=READS,
         source="mcp:far",
+        trusted=trusted,
         confirm=lambda call, context: False,
     )
     bench.execute(ToolCallingManager(parallel=2), numbered("far", 2), [far])
-    assert together.most == 1
+    assert groups == together
 
 
 def test_case_047_a_tool_that_changes_its_arguments_changes_no_record(bench):
