@@ -61,7 +61,8 @@ def test_check_shows_what_runs_and_what_waits_and_why(check, scripted):
     scripted(by_tool)
     code, out, err = check()
     assert (code, err) == (1, "")
-    _, first, second = out.splitlines()
+    _, first, second, spent = out.splitlines()
+    assert spent.startswith("2 requests")
     assert first.split() == ["run", "0.050", 'read({"path":', '"a"})']
     assert second.startswith('wait  0.600  delete({"path": "b"})')
     assert "risky with probability 0.600; only below 0.2 it runs unasked" in second
@@ -76,7 +77,7 @@ def test_check_says_the_same_as_json(check, scripted):
     scripted(by_tool)
     code, out, _ = check("--json", "--block-from", "0.5")
     shown = json.loads(out)
-    assert (code, shown["type"]) == (1, "plan")
+    assert (code, shown["type"], shown["usage"]["requests"]) == (1, "plan", 2)
     read, delete = shown["calls"]
     assert (read["id"], read["action"], read["risk"]) == ("c1", "run", pytest.approx(0.05))
     assert (delete["action"], delete["status"], delete["arguments_text"]) == (
@@ -139,7 +140,7 @@ def test_check_names_what_is_wrong_with_its_options(check, words, told):
 
 def test_check_names_a_file_that_is_no_use(check, run, files):
     assert "is not JSON" in check(reply="{oops")[2]
-    assert "must hold a list of tools" in check(tools="3")[2]
+    assert "the tools must be a list" in check(tools="3")[2]
     assert "two tools are called" in check(tools=[TOOLS[0]] * 2)[2]
     assert "asks for no tool" in check(reply=chat())[2]
     code, _, err = run("calls", "check", "-", "--tools", "-", "-m", "fake", stdin="")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from yesno.cli.calls import read_json
+from yesno.cli.layers import read_json
 from yesno.cli.options import Json
 from yesno.cli.session import INTERRUPTED, OK
 from yesno.cli.views import counted, screen

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from yesno.cli.filtering import tools_in
+from yesno.cli.layers import Done, printed, read_json, run_flow
 from yesno.cli.options import Connection, Json
-from yesno.cli.progress import working
-from yesno.cli.session import NO, OK, read_stdin, read_text
+from yesno.cli.session import NO, OK
 from yesno.cli.values import number, word
 from yesno.cli.views import screen
-from yesno.errors import ConfigError, QuestionError
+from yesno.errors import QuestionError
 
 if TYPE_CHECKING:
     from yesno.toolcalls import Plan, PlannedCall, ToolSet
 
-__all__ = ["check_calls", "read_json"]
+__all__ = ["check_calls"]
 
 COLOURS = {"run": "green", "wait": "yellow"}
 WHY = {
@@ -75,7 +75,7 @@ def check_calls(
 
     if sum(str(path) == "-" for path in (reply, tools, messages)) > 1:
         raise QuestionError("standard input can be only one of reply, tools and messages")
-    offered = ToolSet(_listed(tools))
+    offered = ToolSet(tools_in(read_json(tools)))
     always = _known(confirm or (), offered)
     gate = RiskGate(run_below=run_below, block_from=block_from, on_error=on_error)  # type: ignore[arg-type]  # a known word
     manager = ToolCallingManager(
@@ -83,34 +83,12 @@ def check_calls(
     )
     said = [] if messages is None else read_json(messages)
     flow = manager.plan(said, read_json(reply), tools=offered)
-    with working(quiet=as_json), connection.open() as model:
-        plan = model.run(flow)
+    done = run_flow(connection, flow, as_json=as_json)
     if as_json:
-        print(json.dumps(_document(plan), ensure_ascii=False, allow_nan=False))
+        printed({**_document(done.result), **done.document()})
     else:
-        _show(plan)
-    return OK if all(planned.action == "run" for planned in plan) else NO
-
-
-def read_json(file: Path) -> Any:  # noqa: ANN401 - any JSON values
-    """Return the values in a JSON file, or on standard input for `-`.
-
-    Raises:
-        ConfigError: It cannot be read, or is not JSON.
-    """
-    try:
-        text = read_stdin() if str(file) == "-" else read_text(file)
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{str(file)!r} is not JSON: {error}") from error
-
-
-def _listed(file: Path) -> list[Any]:
-    given = read_json(file)
-    found = given.get("tools") if isinstance(given, dict) else given
-    if not isinstance(found, list):
-        raise ConfigError(f"{str(file)!r} must hold a list of tools, or an object with `tools`")
-    return found
+        _show(done)
+    return OK if all(planned.action == "run" for planned in done.result) else NO
 
 
 def _known(names: Any, offered: ToolSet) -> frozenset[str]:  # noqa: ANN401 - a sequence of texts
@@ -141,7 +119,7 @@ def _call_document(planned: PlannedCall) -> dict[str, Any]:
     }
 
 
-def _show(plan: Plan) -> None:
+def _show(done: Done[Plan]) -> None:
     from rich.markup import escape
     from rich.table import Table
 
@@ -152,13 +130,15 @@ def _show(plan: Plan) -> None:
         table.add_column(heading, no_wrap=True)
     table.add_column("call", overflow="fold")
     table.add_column("why", overflow="fold")
-    for planned in plan:
+    for planned in done.result:
         doing = planned.action if planned.result is None else planned.result.status.replace("_", " ")
         risk = "–" if planned.risk is None else f"{planned.risk:.3f}"
         call = call_summary(planned.call.name, planned.call.arguments_text)
         colour = COLOURS.get(doing, "red")
         table.add_row(f"[{colour}]{doing}[/]", risk, escape(call), escape(_why(planned)))
-    screen().print(table)
+    console = screen()
+    console.print(table)
+    console.print(f"[dim]{escape(done.text())}[/]")
 
 
 def _why(planned: PlannedCall) -> str:

@@ -14,7 +14,7 @@ What `--json` prints is stable: a name keeps its meaning and its type; later ver
 - A line of `map` has its `row`, what was copied under `copied`, and either `answers` (question -> outcome), `model`
   and `usage`, or an `error`. Its summary has `rows` and their outcomes, `usage` and `exit_code`.
 - `calls check` prints a `plan`: per call `id`, `name`, `arguments_text`, `action` (`run`, `wait`, `settled`), `why`,
-  `reason`, `risk`, and the `status` and `result` of one that is settled. `calls approve` prints `id` (of the record)
+  `reason`, `risk`, and the `status` and `result` of one that is settled; and `model`, `usage` and `seconds`. `calls approve` prints `id` (of the record)
   and `decisions` (call id -> `allow`, `message`), which `yesno.toolcalls.read_answers` reads.
 - `doctor`, `demo` and `models list` print what their tables show.
 """
