@@ -34,7 +34,7 @@ check: $(VENV)/.dev
 	$(BIN)/pytest -q tests/test_house.py
 
 unit: $(VENV)/.dev
-	$(BIN)/pytest -q -n auto
+	$(BIN)/pytest -q -n auto --dist loadgroup
 
 integration: $(VENV)/.dev
 	$(BIN)/pytest -q -m integration --force-enable-socket
