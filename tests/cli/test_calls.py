@@ -40,6 +40,12 @@ def files(tmp_path):
     return write
 
 
+@pytest.fixture(autouse=True)
+def _wide(monkeypatch):
+    """Let each row of a table be one line, whatever runs the tests."""
+    monkeypatch.setenv("COLUMNS", "300")
+
+
 @pytest.fixture
 def check(run, files):
     def call(*words, reply=REPLY, tools=TOOLS, **more):
