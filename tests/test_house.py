@@ -64,7 +64,7 @@ AT_USE = [
     "opentelemetry",
 ]
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-KEPT = ("yesno", "tests", "prompts", "scripts", "benchmarks", ".ci")
+KEPT = ("yesno", "tests", "prompts", "scripts", "benchmarks", "examples", ".ci")
 
 
 def place(path):

@@ -24,7 +24,7 @@ YesnoError
 │   ├── DecisionError        a person's decisions do not fit the calls they are about
 │   ├── PendingStateError    a record of waiting calls is not to be trusted
 │   ├── AuditError           an event could not be written, and `audit_required` is set
-│   ├── SelectionError       no tools could be selected, because the model failed
+│   ├── SelectionError       no tools could be selected, because a model failed, or a selection was run already
 │   └── GateUnavailable      a call could not be judged
 ├── DeadlineExceeded         the decision took longer than `timeout_s`
 ├── BudgetExceeded           a request was not sent because it could exceed a `Budget`
@@ -224,7 +224,7 @@ class AuditError(ToolError):
 
 
 class SelectionError(ToolError):
-    """No tools could be selected, because the model failed; the cause says why."""
+    """No tools could be selected, because a model failed (the cause says why), or a selection was run already."""
 
 
 class GateUnavailable(ToolError):

@@ -70,8 +70,26 @@ from yesno.routers import (
     RoutedStream,
     RoutingChatModel,
 )
-from yesno.toolcalls import Plan, ToolCallingManager, ToolRun, arun_without_model, run_without_model, tool
+from yesno.toolcalls import (
+    CallResult,
+    Gate,
+    JudgedCall,
+    PendingCalls,
+    Plan,
+    RiskGate,
+    SelectedCall,
+    SelectionResult,
+    ToolCallDecisions,
+    ToolCallingManager,
+    ToolRun,
+    ToolSelector,
+    arun_without_model,
+    read_answers,
+    run_without_model,
+    tool,
+)
 from yesno.toolcalls import Tool as RunnableTool
+from yesno.toolcalls import Verdict as GateVerdict
 from yesno.tools import Tool
 
 SPAM = YesNo("Is it spam?", yes_when="it sells", examples=[("buy now", True)])
@@ -260,6 +278,11 @@ def tool_calls(model: DecisionModel, manager: ToolCallingManager) -> None:
     assert_type(model.run(manager.execute_tool_calls([], {}, tools=[])), ToolRun)
     assert_type(model.run(manager.plan([], {}, tools=[])), Plan)
     assert_type(run_without_model(manager.plan([], {}, tools=[])), Plan)
+    selector = ToolSelector()
+    result = model.run(selector.select_tools("x", []))
+    assert_type(result, SelectionResult)
+    assert_type(result[0], SelectedCall)
+    assert_type(model.run(selector.execute_tool_decisions(result)), list[CallResult])
     assert_type(tool(print), RunnableTool)
     assert_type(tool(confirm=True)(print), RunnableTool)
 
@@ -268,3 +291,14 @@ async def async_tool_calls(model: AsyncDecisionModel, manager: ToolCallingManage
     """What a manager gives, awaited."""
     assert_type(await model.run(manager.aexecute_tool_calls([], {}, tools=[])), ToolRun)
     assert_type(await arun_without_model(manager.aexecute_tool_calls([], {}, tools=[])), ToolRun)
+    selector = ToolSelector()
+    result = await model.run(selector.aselect_tools("x", []))
+    assert_type(result, SelectionResult)
+    assert_type(await model.run(selector.aexecute_tool_decisions(result)), list[CallResult])
+
+
+def judging(model: DecisionModel, calls: list[JudgedCall], pending: PendingCalls) -> None:
+    """What a gate gives, and what people answered."""
+    assert_type(model.run(RiskGate().judge(calls, [])), list[GateVerdict])
+    assert_type(ToolCallingManager(gate=RiskGate()).gate, Gate | None)
+    assert_type(read_answers("{}", pending), ToolCallDecisions)

@@ -32,6 +32,14 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "map": ("yesno.cli.mapping:map_rows", "Ask the same questions about every row of a file."),
     "demo": ("yesno.cli.demo:demo", "Ask a model twelve questions, filter tools, route a request."),
     "doctor": ("yesno.cli.doctor:doctor", "Check how a model's host behaves, and what to do about it."),
+    "calls check": (
+        "yesno.cli.calls:check_calls",
+        "Say which calls of a reply would run, which wait, and why.",
+    ),
+    "calls approve": (
+        "yesno.cli.approving:approve_calls",
+        "Show the calls that wait, and ask about each.",
+    ),
     "models list": ("yesno.cli.models:list_models", "List the models of the catalogue and which are here."),
     "models pull": ("yesno.cli.models:pull_model", "Fetch a model; an interrupted download goes on."),
 }
@@ -39,7 +47,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
 
 A command is one file and one line here; see `yesno.cli.options`. Only the command that is called is imported."""
 
-GROUPS = {"models": "List and fetch models that run on this computer."}
+GROUPS = {
+    "calls": "Check and approve the calls of tools that a model asks for.",
+    "models": "List and fetch models that run on this computer.",
+}
 """Name of a group of commands -> its help."""
 
 WRITES_ROWS = {"map"}

@@ -11,6 +11,7 @@ from typing import Any
 from yesno.errors import (
     ConfigError,
     DeadlineExceeded,
+    GateUnavailable,
     ModelFileError,
     NoAnswer,
     ProviderError,
@@ -23,7 +24,7 @@ __all__ = ["EXIT_CODES", "exit_code", "in_options", "read_input", "read_stdin", 
 OK, NO, USAGE, NO_ANSWER, PROVIDER = 0, 1, 2, 3, 4
 INTERRUPTED = 130
 EXIT_CODES = (
-    'Exit codes: 0 ok, 1 "no" under --check or blocked by guard, 2 usage, 3 undecided or refused, '
+    'Exit codes: 0 ok, 1 "no" under --check, blocked by guard or held back by calls check, 2 usage, 3 undecided or refused, '
     "4 provider failure."
 )
 _IN_OPTIONS = [
@@ -39,6 +40,8 @@ _IN_OPTIONS = [
         (r"with strict=True", "with --strict"),
         (r"\bstrategy='(\w+)'", r"--strategy \1"),
         (r"\bbase_url=(?!\w)|`base_url`", "--base-url"),
+        (r"`(run_below|block_from)`", lambda found: "--" + found[1].replace("_", "-")),
+        (r"set on_error='confirm'", "use --on-error confirm"),
         (r"`timeout_s`", "--timeout"),
         (r"`min_label_mass`", "--min-label-mass"),
         (r"`(orders|concurrency|template|refine|review|shortlist|threshold)`", r"--\1"),
@@ -68,6 +71,8 @@ def exit_code(error: Exception) -> int:
             return NO_ANSWER
         case ProviderError() | DeadlineExceeded() | ModelFileError():
             return PROVIDER
+        case GateUnavailable(__cause__=Exception() as cause):
+            return exit_code(cause)
         case YesnoError():
             return USAGE
         case _:

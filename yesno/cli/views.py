@@ -13,6 +13,9 @@ What `--json` prints is stable: a name keeps its meaning and its type; later ver
 - An error has the `type` `error`, its class as `error`, and a `message`.
 - A line of `map` has its `row`, what was copied under `copied`, and either `answers` (question -> outcome), `model`
   and `usage`, or an `error`. Its summary has `rows` and their outcomes, `usage` and `exit_code`.
+- `calls check` prints a `plan`: per call `id`, `name`, `arguments_text`, `action` (`run`, `wait`, `settled`), `why`,
+  `reason`, `risk`, and the `status` and `result` of one that is settled; and `model`, `usage` and `seconds`. `calls approve` prints `id` (of the record)
+  and `decisions` (call id -> `allow`, `message`), which `yesno.toolcalls.read_answers` reads.
 - `doctor`, `demo` and `models list` print what their tables show.
 """
 
@@ -86,11 +89,11 @@ def plain(value: Any) -> Any:  # noqa: ANN401 - JSON values
     return value
 
 
-def screen() -> Console:
+def screen(*, stderr: bool = False) -> Console:
     """Return where tables go: as wide as the terminal, and without a limit in a pipe or a file."""
     from rich.console import Console
 
-    console = Console(highlight=False)
+    console = Console(highlight=False, stderr=stderr)
     if not console.is_terminal:  # COLUMNS still counts
         console.width = shutil.get_terminal_size((UNLIMITED, 1)).columns
     return console

@@ -256,5 +256,5 @@ def _planned(slot: Slot) -> PlannedCall:
     if slot.result is not None:
         return PlannedCall(slot.call, "settled", risk=slot.risk, result=slot.result)
     if slot.why is not None:
-        return PlannedCall(slot.call, "wait", why=slot.why, risk=slot.risk)
+        return PlannedCall(slot.call, "wait", why=slot.why, risk=slot.risk, reason=slot.reason)
     return PlannedCall(slot.call, "run", risk=slot.risk)

@@ -118,6 +118,8 @@ class PlannedCall:
     why: Why | None = None
     risk: float | None = None
     result: CallResult | None = None
+    reason: str | None = field(default=None, repr=False)
+    """What the gate says about one that waits."""
 
     def __str__(self) -> str:
         doing = self.result.status if self.result is not None else self.action

@@ -14,7 +14,14 @@ from yesno.toolcalls.calls import Status
 from yesno.toolcalls.canonical import canonical
 from yesno.toolcalls.decisions import UNSAID, ToolCallDecisions
 
-__all__ = ["ConfirmationRequired", "PendingCall", "PendingCalls", "call_summary", "settled_decisions"]
+__all__ = [
+    "ConfirmationRequired",
+    "PendingCall",
+    "PendingCalls",
+    "call_summary",
+    "settled_decisions",
+    "visible",
+]
 
 VERSION = 1
 _LONG = 500
@@ -167,10 +174,10 @@ def settled_decisions(
 def call_summary(name: str, arguments_text: str) -> str:
     """Return a call in one line for people, at most 500 characters and the name."""
     shown = arguments_text if len(arguments_text) <= _LONG else arguments_text[:_LONG] + " …"
-    return _visible(f"{name}({shown})")
+    return visible(f"{name}({shown})")
 
 
-def _visible(text: str) -> str:
+def visible(text: str) -> str:
     """Return a text in which nothing can hide: control, format and private characters are written as escapes."""
     return "".join(
         letter if unicodedata.category(letter)[0] != "C" else f"\\u{ord(letter):04x}" for letter in text

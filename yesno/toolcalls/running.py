@@ -17,7 +17,7 @@ from yesno.errors import ConfigError
 from yesno.toolcalls.binding import Binding
 from yesno.tools import ToolContext
 
-__all__ = ["Done", "Job", "arun_jobs", "refuse_inside_a_loop", "run_jobs"]
+__all__ = ["Done", "Job", "acall_each", "arun_jobs", "refuse_inside_a_loop", "run_jobs"]
 
 T = TypeVar("T")
 
@@ -84,6 +84,21 @@ async def arun_jobs(jobs: Sequence[Job]) -> list[Done]:
     if len(jobs) == 1:
         return [await _atimed(jobs[0])]
     return list(await asyncio.gather(*map(_atimed, jobs)))
+
+
+async def acall_each(function: Callable[[T], Any], values: Sequence[T]) -> list[Any]:
+    """Call a function with each value, all at once, in threads; what has to be awaited is.
+
+    What it raises comes through.
+    """
+
+    async def result(value: T) -> Any:  # noqa: ANN401 - the function's result
+        done = await asyncio.wrap_future(_in_thread(partial(_kept, partial(function, value))))
+        if done.error is not None:
+            raise done.error
+        return await done.value if inspect.isawaitable(done.value) else done.value
+
+    return list(await asyncio.gather(*map(result, values)))
 
 
 def _timed(job: Job) -> Done:
