@@ -17,7 +17,7 @@ def likes_first(prompt):
     """Prefer the first place, whatever stands there."""
     if "A." in prompt:
         return {"A": 0.6, "B": 0.3, "C": 0.1}
-    return {"Yes": 0.7, "No": 0.3} if "Yes or No" in prompt else {"No": 0.7, "Yes": 0.3}
+    return {"Yes": 0.7, "No": 0.3} if "yes or no" in prompt else {"No": 0.7, "Yes": 0.3}
 
 
 def prompts(provider):
@@ -40,8 +40,8 @@ def test_both_polarities_of_a_yes_no_question_cancel(shell):
     provider = FakeProvider(likes_first)
     answer = shell(provider, orders=2).decide("x", YesNo("Is it?"))
     assert answer.probability == pytest.approx(0.5)
-    assert ["Answer Yes or No" in p for p in prompts(provider)] == [True, False]
-    assert "Answer No or Yes" in prompts(provider)[1]
+    assert ["Answer yes or no" in p for p in prompts(provider)] == [True, False]
+    assert "Answer no or yes" in prompts(provider)[1]
 
 
 @both
@@ -81,7 +81,7 @@ def test_a_scale_is_asked_in_its_own_order_only(shell):
 @both
 def test_an_order_without_an_answer_is_left_out(shell):
     def weak_when_swapped(prompt):
-        return {"Yes": 0.7, "No": 0.3} if "Yes or No" in prompt else {"The": 0.9, "Yes": 0.1}
+        return {"Yes": 0.7, "No": 0.3} if "yes or no" in prompt else {"The": 0.9, "Yes": 0.1}
 
     answer = shell(FakeProvider(weak_when_swapped), orders=2).decide("x", YesNo("Is it?"))
     assert answer.probability == pytest.approx(0.7)

@@ -29,7 +29,7 @@ from yesno.templates.sets import TemplateSet
 
 PACKED = TemplateSet.load("default").template("packed").id
 NUMBERED = re.compile(r"^(\d+)\. Question (\d+)\?", re.MULTILINE)
-ALONE = re.compile(r"Question: Question (\d+)\?")
+ALONE = re.compile(r"^(?:Question: )?Question (\d+)\?", re.MULTILINE)
 
 
 def asked(count):
