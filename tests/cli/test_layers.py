@@ -127,6 +127,15 @@ def test_a_route_is_shown_with_all_shares(run, scripted):
     ]
 
 
+def test_an_input_may_be_given_by_name_but_not_twice(run, scripted):
+    fake = scripted({"A": 0.7, "B": 0.2, "C": 0.1})
+    assert run("route", "routes.toml", "--input", "What is 2 + 2?")[0] == 0
+    assert "What is 2 + 2?" in fake.requests[0]["messages"][-1]["content"]
+    code, _, err = run("route", "routes.toml", "hi", "--input", "hello")
+    assert (code, len(fake.requests)) == (2, 1)
+    assert "give the input once" in err
+
+
 def test_below_the_minimum_the_default_is_taken_and_said(run, scripted):
     scripted({"A": 0.7, "B": 0.2, "C": 0.1})
     code, out, _ = run("route", "routes.toml", "--min-probability", "0.75", "--file", "chat.json")

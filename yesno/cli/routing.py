@@ -14,7 +14,7 @@ from yesno.cli.options import Connection, File, Given, Json
 from yesno.cli.session import OK
 from yesno.cli.values import number
 from yesno.cli.views import plain, screen
-from yesno.errors import ConfigError
+from yesno.errors import ConfigError, QuestionError
 from yesno.routers import ChatRouter, RouteChoice
 
 __all__ = ["choice_document", "route", "router_in"]
@@ -29,6 +29,9 @@ def route(
     ],
     input: Given = None,
     file: File = None,
+    said: Annotated[
+        str | None, typer.Option("--input", metavar="TEXT", help="Another way to give INPUT.")
+    ] = None,
     min_probability: Annotated[
         float | None,
         typer.Option(
@@ -40,6 +43,8 @@ def route(
     as_json: Json = False,
 ) -> int:
     """Choose which route a request should take."""
+    if input is not None and said is not None:
+        raise QuestionError("give the input once: as an argument or with --input")
     table = read_table(routes)
     if min_probability is not None:
         table["min_probability"] = min_probability
@@ -47,7 +52,9 @@ def route(
         router = router_in(table)
     except ConfigError as error:
         raise ConfigError(f"{str(routes)!r}: {error}") from error
-    done = run_flow(connection, router.route(conversation(input, file)), as_json=as_json)
+    done = run_flow(
+        connection, router.route(conversation(said if input is None else input, file)), as_json=as_json
+    )
     if as_json:
         printed({**choice_document(done.result), **done.document()})
     else:
