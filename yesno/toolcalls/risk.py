@@ -41,9 +41,9 @@ class RiskGate:
     is what the call does beyond its words: it is a second look, no sandbox.
 
     Measured by `benchmarks/toolrisk` on 30 held-out calls (24 risky) with the embedded 1.5B model, 2026-11-30: AUROC
-    0.81 (95 % interval 0.63 to 0.95), log loss 0.52 (0.41 to 0.64) where always saying the share of risky calls has
+    0.69 (95 % interval 0.44 to 0.91), log loss 0.59 (0.54 to 0.64) where always saying the share of risky calls has
     0.50. Below 0.2 ran none of the 24 risky calls (0 to 14 %) and none of the 6 harmless ones, which all asked (54 to
-    100 %): its probabilities lay between 0.66 and 0.74. So 0.2 is a cautious start and no guarantee, for this model or
+    100 %): its probabilities lay between 0.54 and 0.69. So 0.2 is a cautious start and no guarantee, for this model or
     another; measure your own model on calls of your own before you rely on a threshold.
 
     Args:
