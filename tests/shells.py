@@ -128,7 +128,7 @@ class Scripted:
         return [[question.text for question in request.questions.values()] for request in self.requests]
 
     def _reply(self, prompt):
-        question = prompt.rpartition("Question:")[2] or prompt
+        question = prompt.rpartition("</input>")[2]
         fitting = [key for key in self.answers if key in question]
         reply = self.answers[max(fitting, key=len)] if fitting else self.default
         return reply if isinstance(reply, Mapping | Exception) else {"Yes": reply, "No": 1 - reply}

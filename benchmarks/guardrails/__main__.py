@@ -90,7 +90,8 @@ def measured(options: argparse.Namespace, names: list[str]) -> Rows:
 def asked(name: str, item: Item, candidates: Mapping[str, Mapping[str, str]]) -> dict[str, Asked]:
     """Return the question of the shipped check, and those of other wordings, with the answer that rejects."""
     check = Check(SETS[name].check) if item.topic is None else Check(SETS[name].check, topic=item.topic)
-    questions: dict[str, Asked] = {CURRENT: (check.question("input"), check.rejects)}
+    question = check.question("output" if item.sources else "input")
+    questions: dict[str, Asked] = {CURRENT: (question, check.rejects)}
     for wording, words in candidates.items():
         filled = {key: text.format(topic=item.topic) for key, text in words.items()}
         question = YesNo(filled["question"], yes_when=filled.get("yes_when"), no_when=filled.get("no_when"))
@@ -101,9 +102,10 @@ def asked(name: str, item: Item, candidates: Mapping[str, Mapping[str, str]]) ->
 def answered(model: DecisionModel, item: Item, questions: Mapping[str, Asked]) -> dict[str, dict[str, Any]]:
     """Ask about one item, one question after the other."""
     rows = {}
+    given = {"response": item.text, "sources": [*item.sources]} if item.sources else item.text
     for wording, (question, rejects) in questions.items():
         start = time.perf_counter()
-        outcome = model.decide(item.text, {"q": question}).outcome("q")
+        outcome = model.decide(given, {"q": question}).outcome("q")
         probability = outcome.probability if isinstance(outcome, YesNoAnswer) else None
         if probability is not None and rejects == "no":
             probability = 1 - probability

@@ -36,6 +36,21 @@ SETS: Mapping[str, DataSet] = {
     "off_topic_snips": DataSet(
         "off_topic", HERE / "data" / "off_topic_snips.jsonl", "SNIPS (CC0-1.0), five intents"
     ),
+    "personal_data": DataSet(
+        "personal_data",
+        HERE / "data" / "personal_data_presidio.jsonl",
+        "sentences to a bank, from the templates of presidio-evaluator 0.3.2 (MIT), with invented data",
+    ),
+    "unsupported_claim": DataSet(
+        "unsupported_claim",
+        HERE / "data" / "unsupported_claims.jsonl",
+        "24 short sources with a claim that follows and one that does not, written for this benchmark",
+    ),
+    "harmful_request": DataSet(
+        "harmful_request",
+        HERE / "data" / "harmful_harmbench.jsonl",
+        "HarmBench (MIT) against everyday requests of CLINC150 (CC-BY-3.0)",
+    ),
 }
 
 
@@ -51,6 +66,8 @@ class Item:
     """Whether the right answer is yes."""
     topic: str | None = None
     """What the assistant is there for, of items of `off_topic`."""
+    sources: tuple[str, ...] = ()
+    """What a response must rest on, of items of `unsupported_claim`."""
 
 
 def load(name: str, split: str, limit: int | None = None) -> list[Item]:
@@ -61,4 +78,11 @@ def load(name: str, split: str, limit: int | None = None) -> list[Item]:
 
 
 def _item(row: dict[str, Any]) -> Item:
-    return Item(row["id"], row.get("group", row["id"]), row["input"], row["label"] == "yes", row.get("topic"))
+    return Item(
+        row["id"],
+        row.get("group", row["id"]),
+        row["input"],
+        row["label"] == "yes",
+        row.get("topic"),
+        tuple(row.get("sources", ())),
+    )

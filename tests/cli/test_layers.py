@@ -208,7 +208,7 @@ def test_alarms_are_told_in_words(run, scripted):
 
 def test_grades_and_pairs_are_options(run, scripted):
     def script(prompt):
-        if "Yes or No" in prompt:
+        if "yes or no" in prompt:
             return saying("opens at 9")(prompt)
         return {"A": 0.1, "B": 0.9}
 

@@ -124,7 +124,7 @@ def test_a_provider_that_fails_exits_with_4_and_debug_shows_where(run, scripted)
 
 
 def test_demo_counts_right_answers_and_names_a_hosted_model(run, scripted):
-    scripted(lambda prompt: {"Yes": 0.9, "No": 0.1} if "Yes or No" in prompt else {"A": 0.8, "B": 0.2})
+    scripted(lambda prompt: {"Yes": 0.9, "No": 0.1} if "yes or no" in prompt else {"A": 0.8, "B": 0.2})
     code, out, _ = run("demo", "--json")
     report = json.loads(out)
     assert code == 0

@@ -119,7 +119,7 @@ def test_an_answer_says_how_it_was_obtained(shell):
     assert answer.label_mass == pytest.approx(0.8)
     assert answer.low < answer.probability < answer.high
     name, _, digest = answer.template.partition("#")
-    assert name == "default/yes_no@3"
+    assert name == "default/yes_no@4"
     assert len(digest) == 8
 
 
