@@ -27,7 +27,11 @@ def doctor(
 
     It takes about a dozen requests.
     """
-    with working(quiet=as_json) as tell, connection.open() as model:
+    from yesno.engine.retry import RetryPolicy
+
+    # who checks a host wants to hear of its failures, not to wait until they pass
+    impatient = RetryPolicy(attempts=2)
+    with working(quiet=as_json) as tell, connection.open(retry=impatient) as model:
         diagnosis: Diagnosis = model.probe(lambda number: tell(f"request {number}"))
     if as_json:
         document = {**plain(diagnosis), "verdict": diagnosis.verdict}
