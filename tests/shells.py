@@ -86,22 +86,8 @@ class Recorder(Listener):
         self.heard.append(what)
 
 
-class Scripted:
-    """A model of either kind with a script per question, and all that was asked of it.
-
-    Args:
-        shell: `Sync` or `Async`, from the fixture `shell`.
-        answers: What a question's text holds -> the probability of yes, `REFUSED`, `UNDECIDED`, token
-            probabilities, or an error; the longest that fits counts.
-        default: The same for all other questions.
-    """
-
-    def __init__(self, shell, answers=None, default=0.05, **settings):
-        self.answers = dict(answers or {})
-        self.default = default
-        self.ear = Recorder()
-        self.provider = FakeProvider(self._reply)
-        self.shell = shell(self.provider, listeners=[self.ear], **settings)
+class Heard:
+    """What models with scripted answers have in common; subclasses set `shell` and `ear`."""
 
     @property
     def model(self):
@@ -121,6 +107,24 @@ class Scripted:
         """The decisions asked for, in order: `input` and `questions`."""
         heard = zip(self.ear.calls, self.ear.names, strict=True)
         return [call.request for call, name in heard if name == "request"]
+
+
+class Scripted(Heard):
+    """A model of either kind with a script per question, and all that was asked of it.
+
+    Args:
+        shell: `Sync` or `Async`, from the fixture `shell`.
+        answers: What a question's text holds -> the probability of yes, `REFUSED`, `UNDECIDED`, token
+            probabilities, or an error; the longest that fits counts.
+        default: The same for all other questions.
+    """
+
+    def __init__(self, shell, answers=None, default=0.05, **settings):
+        self.answers = dict(answers or {})
+        self.default = default
+        self.ear = Recorder()
+        self.provider = FakeProvider(self._reply)
+        self.shell = shell(self.provider, listeners=[self.ear], **settings)
 
     @property
     def questions(self):

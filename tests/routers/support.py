@@ -2,7 +2,7 @@
 
 import asyncio
 
-from tests.shells import Recorder
+from tests.shells import Heard, Recorder
 from yesno import ChoiceAnswer, FakeProvider, YesNoAnswer
 from yesno.errors import ProviderRejected
 from yesno.messages.plain import thawed
@@ -20,7 +20,7 @@ def pick(**probabilities):
     return ChoiceAnswer(value=max(probabilities, key=probabilities.get), probabilities=probabilities)
 
 
-class Judge:
+class Judge(Heard):
     """A decision model of either kind that answers by the names of questions.
 
     Args:
@@ -34,18 +34,6 @@ class Judge:
         self.left = list(answers) if isinstance(answers, list) else None
         self.answers = answers
         self.shell = shell(FakeProvider(self._reply, native=True), listeners=[self.ear], **settings)
-        self.model = self.shell.model
-
-    def run(self, flow):
-        return self.shell.run(flow)
-
-    def result(self, value):
-        return self.shell.result(value)
-
-    @property
-    def requests(self):
-        heard = zip(self.ear.calls, self.ear.names, strict=True)
-        return [call.request for call, name in heard if name == "request"]
 
     @property
     def inputs(self):
