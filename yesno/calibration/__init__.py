@@ -10,6 +10,7 @@
 | `intervals` | bootstrap intervals and paired differences, by group |
 | `thresholds`, `bands` | thresholds that keep a promise on rows to come |
 | `costs` | the threshold that costs least |
+| `monitor` | watching live answers for drift |
 
-These need numpy and scipy: `pip install 'yesno[bench]'`.
+All but `monitor` need numpy and scipy: `pip install 'yesno[bench]'`.
 """
