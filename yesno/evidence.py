@@ -14,6 +14,7 @@ __all__ = [
     "Completion",
     "Evidence",
     "Finish",
+    "Kept",
     "NativeAnswers",
     "NoEvidence",
     "Position",
@@ -149,6 +150,13 @@ def _counts(one: Mapping[str, int], other: Mapping[str, int], sign: int) -> Mapp
     return FrozenDict({reason: count for reason, count in sums.items() if count})
 
 
+class Kept(NamedTuple):
+    """What a cache holds of a reply."""
+
+    key: str
+    value: bytes
+
+
 @dataclass(frozen=True, slots=True)
 class Reply:
     """What one request brought back."""
@@ -157,3 +165,5 @@ class Reply:
     model: str | None = None
     """The model name that the server reports."""
     usage: Usage = field(default_factory=Usage)
+    kept: Kept | None = field(default=None, repr=False, compare=False)
+    """Where it came from, when that was a cache."""
