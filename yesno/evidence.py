@@ -114,6 +114,8 @@ class Usage:
     """Requests that were sent again because one before them had failed."""
     hedges: int = 0
     """Requests that were sent beside an equal one that took long."""
+    cache_written_tokens: int = 0
+    """Part of `input_tokens` that the host wrote to its prompt cache, where it says so; some charge more for it."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.fallbacks, FrozenDict):
@@ -142,6 +144,7 @@ def _combined(one: Usage, other: Usage, sign: int) -> Usage:
         _counts(one.fallbacks, other.fallbacks, sign) if other.fallbacks else one.fallbacks,
         one.retries + sign * other.retries,
         one.hedges + sign * other.hedges,
+        one.cache_written_tokens + sign * other.cache_written_tokens,
     )
 
 
