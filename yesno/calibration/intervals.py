@@ -7,7 +7,7 @@ A resample is a count per group, not a copy of rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -110,7 +110,7 @@ class Resampling:
             )
         self._pools = _pools(self.places, self.groups, strata)
 
-    def __iter__(self) -> Any:  # noqa: ANN401 - an iterator of arrays
+    def __iter__(self) -> Iterator[Floats]:
         """Yield the weights of the rows, `draws` times, and the same ones each time."""
         random = np.random.default_rng(self.seed)
         counts = np.zeros(self.groups)
@@ -120,7 +120,7 @@ class Resampling:
                 counts[pool] = drawn
             yield counts[self.places]
 
-    def without_blocks(self) -> Any:  # noqa: ANN401 - an iterator of arrays
+    def without_blocks(self) -> Iterator[Floats]:
         """Yield weights that leave out one block of groups each."""
         blocks = np.arange(self.groups) % min(BLOCKS, self.groups)
         of_rows = blocks[self.places]
