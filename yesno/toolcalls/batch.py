@@ -31,6 +31,7 @@ from yesno.toolcalls.texts import (
     limit_text,
     not_run_text,
     result_text,
+    said_by,
     timed_out_text,
 )
 from yesno.tools import ToolContext
@@ -211,8 +212,8 @@ class Batch:
             return made("timed_out", timed_out_text(job.timeout_s or 0.0), "ToolTimeout")
         if done.error is None:
             return made("ran", result_text(done.value))
-        told = f"{type(done.error).__name__}: {done.error}".removesuffix(": ")
-        said = str(done.error).strip()
+        said = said_by(done.error)
+        told = f"{type(done.error).__name__}: {said}".removesuffix(": ")
         if isinstance(done.error, RetryTool | InvalidArgumentsError) and said:
             return made("failed", said, told)
         if isinstance(done.error, ToolFailed) and said:

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 from yesno.toolcalls.arguments import ArgumentsProblem, read_arguments
 from yesno.toolcalls.canonical import canonical
 from yesno.toolcalls.decisions import Decision
+from yesno.toolcalls.written import without_surrogates
 
 __all__ = ["CallResult", "Plan", "PlannedCall", "Status", "ToolCall", "ToolRun", "Why"]
 
@@ -77,6 +78,9 @@ class CallResult:
     seconds: float | None = None
     decision: Decision | None = None
     risk: float | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "content", without_surrogates(self.content))
 
     @property
     def ok(self) -> bool:

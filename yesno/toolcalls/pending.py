@@ -92,11 +92,11 @@ class PendingCalls(BaseModel):
         Raises:
             PendingStateError: It is none (`"signature"`: what cannot be read was not signed), or of another version.
         """
-        if isinstance(value, cls):
-            return value
         try:
+            if isinstance(value, cls):  # a model may be made without any check
+                value = value.model_dump(mode="json", warnings=False)
             if isinstance(value, str | bytes):
-                value = json.loads(value)
+                value = json.loads(value, object_pairs_hook=_once)
             version = value.get("version", VERSION) if isinstance(value, Mapping) else VERSION
             if version != VERSION:
                 raise PendingStateError(
@@ -145,6 +145,14 @@ class ConfirmationRequired(Exception):
             f"{len(self.pending.waiting)} of {len(self.pending.calls)} calls wait for a person: {names}; "
             "nothing ran. Pass `pending` and `decisions` to run them"
         )
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Refuse a key that is given twice: one reader would show the first value, another the last."""
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        raise ValueError("a key is given twice")
+    return made
 
 
 def settled_decisions(

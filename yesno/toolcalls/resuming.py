@@ -16,8 +16,8 @@ from yesno.toolcalls.reading import ProblemsError
 from yesno.toolcalls.sets import ToolSet, meaning_of
 from yesno.toolcalls.signing import PendingSigner
 from yesno.toolcalls.stores import PendingStore
-from yesno.toolcalls.texts import denied_text, without_surrogates
-from yesno.toolcalls.written import written
+from yesno.toolcalls.texts import denied_text
+from yesno.toolcalls.written import without_surrogates, written
 
 __all__ = ["Records", "apply_decisions", "settle_as_before"]
 
@@ -84,7 +84,7 @@ class Records:
         record = PendingCalls.read(value)
         if not self._is_genuine(record):
             raise _refused("it was changed, or was not made here", "signature")
-        if record.expires is not None and self._clock() > record.expires:
+        if record.expires is not None and not self._clock() <= record.expires:  # NaN is no time
             raise _refused("it expired", "expired")
         if record.audience != audience:
             raise _refused("it is for another user or thread", "audience")
