@@ -158,7 +158,7 @@ class Tool(DescribedTool):
 
     def _made_reader(self) -> Reader:
         if self._taken is not None:
-            return FunctionReader(self._taken.adapter)
+            return FunctionReader(self._taken)
         schema = self.parameters
         return AnyReader() if schema is NO_PARAMETERS else SchemaReader(self.name, schema)
 
@@ -307,6 +307,10 @@ def _check(tool: Tool) -> None:
     for flag in ("return_direct", "strict", "editable", "trusted"):
         if not isinstance(getattr(tool, flag), bool):
             raise ToolDefinitionError(f"tool {name!r} has {flag}={getattr(tool, flag)!r}; give True or False")
+    if not isinstance(tool.source, str) or not tool.source:
+        raise ToolDefinitionError(
+            f"tool {name!r} has source={tool.source!r}; give 'local', or a text such as 'mcp:server'"
+        )
     if not isinstance(tool.annotations, ToolAnnotations):
         raise ToolDefinitionError(
             f"tool {name!r} needs `ToolAnnotations`, not {type(tool.annotations).__name__}"

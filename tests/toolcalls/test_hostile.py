@@ -1,0 +1,278 @@
+"""Models, tools and stores that do what nobody expects of them."""
+
+import asyncio
+import json
+import math
+import uuid
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from tests.toolcalls.support import USER, Log, anthropic, chat, contents, responses, sendable, statuses
+from yesno.errors import (
+    NoToolCallsError,
+    ReplyError,
+    RetryTool,
+    ToolDefinitionError,
+)
+from yesno.toolcalls import (
+    Reply,
+    Tool,
+    ToolCallingManager,
+    ToolErrors,
+    tool,
+)
+
+MANAGER = ToolCallingManager()
+
+
+@pytest.fixture
+def log():
+    return Log()
+
+
+def one(run, **settings):
+    return Tool("t", "Do it.", run=run, **settings)
+
+
+class MuteError(Exception):
+    def __str__(self):
+        raise RuntimeError("no words")
+
+
+class OddError(Exception):
+    def __str__(self):
+        return 5
+
+
+@pytest.mark.parametrize(
+    "error",
+    [MuteError(), OddError(), RetryTool(MuteError()), StopIteration(1), RecursionError(), MemoryError()],
+)
+@pytest.mark.parametrize("show_message", [True, False])
+def test_an_exception_that_cannot_speak_is_a_failure_like_any_other(bench, log, error, show_message):
+    manager = ToolCallingManager(errors=ToolErrors(show_message=show_message))
+    run = bench.execute(
+        manager, chat(("t", {}), ("next", {})), [log.tool("t", raises=error), log.tool("next")]
+    )
+    assert statuses(run) == ["failed", "ran"]
+    assert type(error).__name__ in contents(run)[0]
+
+
+@pytest.mark.parametrize(
+    "error", [RetryTool("\ud800 bad"), ValueError("\ud800"), RetryTool("x" * 300_000), UnicodeError("\udfff")]
+)
+def test_what_a_tool_says_can_be_sent(bench, error):
+    def run(**arguments):
+        raise error
+
+    told = ToolCallingManager(errors=ToolErrors(show_message=True))
+    assert sendable(bench.execute(told, chat(("t", {})), [one(run)]))
+
+
+class Odd(str):
+    def isascii(self):
+        raise RuntimeError
+
+    __slots__ = ()
+
+
+RECURSIVE: list[Any] = []
+RECURSIVE.append(RECURSIVE)
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        (Odd("é"), "é"),
+        ({"a": "\ud800"}, '{"a": "\\ud800"}'),
+        ({1, 2}, "[1,2]"),
+        (math.nan, '"NaN"'),
+        (Decimal("1.10"), '"1.10"'),
+        (uuid.UUID(int=1), '"00000000-0000-0000-0000-000000000001"'),
+        (ValueError("secret"), '"<ValueError>"'),
+        (RECURSIVE, "The tool ran; its result, a list, cannot be written as JSON."),
+        (False, "false"),
+        (0, "0"),
+    ],
+)
+def test_any_result_is_a_text_that_can_be_sent(bench, value, told):
+    run = bench.execute(MANAGER, chat(("t", {})), [one(lambda **arguments: value)])
+    assert contents(run) == [told]
+    assert sendable(run)
+
+
+def yields(**arguments):
+    yield 1
+    yield 2
+
+
+def breaks(**arguments):
+    yield 1
+    raise ValueError("half way")
+
+
+def hidden_async(**arguments):
+    async def numbers():
+        yield 1
+        yield 2
+
+    return numbers()
+
+
+def hidden_coroutine(**arguments):
+    async def generator():
+        return yields()
+
+    return generator()
+
+
+@pytest.mark.parametrize("run", [yields, hidden_async, hidden_coroutine])
+def test_a_generator_is_gone_through_while_the_tool_runs(bench, run):
+    assert contents(bench.execute(MANAGER, chat(("t", {})), [one(run)])) == ["[1,2]"]
+
+
+def test_a_generator_that_breaks_is_a_failure(bench):
+    run = bench.execute(MANAGER, chat(("t", {})), [one(breaks)])
+    assert statuses(run) == ["failed"]
+    assert contents(run) == ["The tool failed: ValueError."]
+
+
+def test_an_asynchronous_generator_without_end_is_stopped_in_time(bench):
+    ended = []
+
+    async def numbers():
+        try:
+            while True:
+                yield 1
+                await asyncio.sleep(0)
+        finally:
+            ended.append(True)
+
+    run = bench.execute(MANAGER, chat(("t", {})), [one(lambda **arguments: numbers(), timeout=0.01)])
+    assert statuses(run) == ["timed_out"]
+    assert ended
+
+
+class StopNow(BaseException):
+    pass
+
+
+@pytest.mark.parametrize("error", [StopNow("x"), GeneratorExit()])
+def test_what_ends_a_program_ends_the_run_and_holds_the_results_so_far(bench, log, error):
+    tools = [log.tool("a"), log.tool("t", raises=error), log.tool("b")]
+    with pytest.raises(type(error)) as raised:
+        bench.execute(MANAGER, chat(("a", {}), ("t", {}), ("b", {})), tools)
+    assert [result.status for result in raised.value.call_results] == ["ran"]
+    assert log.names == ["a", "t"]
+
+
+CALL = {"id": "c1", "type": "function", "function": {"name": "t", "arguments": "{}"}}
+USE = {"type": "tool_use", "id": "c1", "name": "t", "input": {}}
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        chat(("t", {}), finish="content_filter"),
+        chat(("t", {}), finish="LENGTH"),
+        anthropic(("t", {}), stop="refusal"),
+        anthropic(("t", {}), stop="model_context_window_exceeded"),
+        *(responses(("t", {}), status=status) for status in ("failed", "cancelled", "in_progress", "queued")),
+        {"output": [{"type": "function_call", "call_id": "c1", "name": "t", "status": "in_progress"}]},
+    ],
+)
+def test_a_reply_that_ended_before_the_model_did_runs_nothing(bench, log, reply):
+    with pytest.raises(ReplyError, match="cut off"):
+        bench.execute(MANAGER, reply, [log.tool("t")])
+    assert log == []
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        {"role": "user", "content": None, "tool_calls": [CALL]},
+        {"role": "tool", "content": "", "tool_calls": [CALL]},
+        {"role": "system", "content": [USE]},
+        {"role": "assistant", "content": [USE], "tool_calls": [{**CALL, "id": "c2"}]},
+        {"role": "assistant", "tool_calls": [{**CALL, "id": "  "}]},
+        {"role": "assistant", "tool_calls": [{**CALL, "id": "c1\n"}]},
+        [USE],
+        [{"role": "assistant", "tool_calls": [CALL]}],
+    ],
+)
+def test_what_is_no_reply_of_a_model_runs_nothing(bench, log, reply):
+    with pytest.raises(ReplyError) as refused:
+        bench.execute(MANAGER, reply, [log.tool("t")])
+    assert not isinstance(refused.value, NoToolCallsError)
+    assert log == []
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        {"type": "hologram", "x": 1},
+        {"type": "thinking", "thinking": "hm", "signature": "s"},
+        {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {}},
+    ],
+)
+def test_blocks_that_nobody_knows_stay_where_they_are(bench, log, block):
+    reply = {"role": "assistant", "content": [block, USE], "stop_reason": "tool_use"}
+    run = bench.execute(MANAGER, reply, [log.tool("t")])
+    assert run.new_messages[0]["content"] == [block, USE]
+    assert [b["tool_use_id"] for b in run.new_messages[1]["content"]] == ["c1"]
+
+
+def test_items_that_nobody_knows_stay_where_they_are(bench, log):
+    reply = responses(("t", {}))
+    reply["output"].insert(0, {"type": "quantum_call", "id": "q1"})
+    run = bench.execute(MANAGER, reply, [log.tool("t")])
+    assert run.new_messages[:-1] == reply["output"]
+
+
+def test_the_same_calls_in_both_forms_are_one_reply():
+    both = {"role": "assistant", "content": [USE], "tool_calls": [CALL]}
+    assert [call.id for call in Reply.parse(both).calls] == ["c1"]
+
+
+def test_other_arguments_are_checked_where_they_are_annotated(bench):
+    @tool
+    def total(first: int, **others: int) -> int:
+        """Add up."""
+        return first + sum(others.values())
+
+    assert total.parameters["additionalProperties"] == {"type": "integer"}
+    asked = chat(("total", {"first": 1, "a": 2.0}), ("total", {"first": 1, "a": "2"}))
+    run = bench.execute(MANAGER, asked, [total])
+    assert statuses(run) == ["ran", "invalid_arguments"]
+    assert contents(run)[0] == "3"
+    assert "- a: " in contents(run)[1]
+
+
+@pytest.mark.parametrize("schema", [{"default": math.nan}, {"enum": [{1, 2}]}, {"const": object()}])
+def test_a_schema_that_no_host_can_be_sent_is_refused(schema):
+    with pytest.raises(ToolDefinitionError, match="'t'"):
+        Tool("t", "Do it.", {"type": "object", "properties": {"x": schema}}, run=print)
+
+
+def test_a_default_that_json_does_not_have_is_left_out():
+    def f(x: float = math.nan) -> float:
+        """Take it."""
+        return x
+
+    assert json.dumps(tool(f).to_openai(), allow_nan=False)
+
+
+@pytest.mark.parametrize("source", [5, None, ""])
+def test_a_source_that_is_no_text_is_refused(source):
+    with pytest.raises(ToolDefinitionError, match="source"):
+        Tool("t", "Do it.", run=print, source=source)
+
+
+def test_a_log_without_a_clock_stops_no_tool(bench, log, caplog):
+    from yesno.toolcalls import Audit
+
+    manager = ToolCallingManager(audit=Audit(print, clock=lambda: 1 / 0))
+    assert statuses(bench.execute(manager, chat(("t", {})), [log.tool("t")], messages=USER)) == ["ran"]
+    assert "audit_sink_failed" in caplog.text
