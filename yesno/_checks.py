@@ -6,7 +6,7 @@ import math
 
 from yesno.errors import ConfigError
 
-__all__ = ["checked_count", "checked_positive", "checked_share"]
+__all__ = ["checked_count", "checked_positive", "checked_seconds", "checked_share"]
 
 
 def checked_count(name: str, value: int) -> int:
@@ -39,4 +39,15 @@ def checked_positive(name: str, value: float) -> float:
     """
     if type(value) not in (int, float) or not value > 0:
         raise ConfigError(f"`{name}` must be a number above 0, not {value!r}")
+    return value
+
+
+def checked_seconds(name: str, value: float) -> float:
+    """Return a finite number of at least 0.
+
+    Raises:
+        ConfigError: It is none.
+    """
+    if type(value) not in (int, float) or not 0 <= value < math.inf:
+        raise ConfigError(f"`{name}` must be a number of seconds from 0, not {value!r}")
     return value

@@ -101,6 +101,8 @@ class ToolRun:
     new_messages: list[Any] = field(repr=False)
     results: tuple[CallResult, ...]
     return_direct: bool = False
+    spent_s: float = 0.0
+    """Seconds for which the tools of the turn ran, this reply included; those before it as far as the manager knows."""
 
     def result(self, call_id: str) -> CallResult:
         """Return the result of a call; `KeyError` when there is no such call."""

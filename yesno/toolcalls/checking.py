@@ -19,7 +19,14 @@ from yesno.toolcalls.histories import Turn
 from yesno.toolcalls.limits import ToolLimits
 from yesno.toolcalls.reading import ProblemsError, ValidArguments
 from yesno.toolcalls.sets import ToolSet
-from yesno.toolcalls.texts import blocked_text, invalid_text, limit_text, repeated_text, unknown_text
+from yesno.toolcalls.texts import (
+    blocked_text,
+    invalid_text,
+    late_text,
+    limit_text,
+    repeated_text,
+    unknown_text,
+)
 from yesno.toolcalls.tool import Tool
 from yesno.tools import ToolContext
 
@@ -80,7 +87,7 @@ class Breach:
 
     slot: Slot
     tool_name: str | None
-    limit: int
+    limit: float
     text: str
 
 
@@ -129,8 +136,8 @@ def read(slots: Iterable[Slot], *, raises: bool) -> None:
             slot.settle("invalid_arguments", invalid_text(error.problems), error=told)
 
 
-def limit(slots: Iterable[Slot], turn: Turn, limits: ToolLimits) -> Breach | None:
-    """Count calls of the turn and of the reply, and settle those that are too many.
+def limit(slots: Iterable[Slot], turn: Turn, limits: ToolLimits, spent_s: float = 0.0) -> Breach | None:
+    """Count calls of the turn and of the reply, and settle those that are too many, or too late after `spent_s`.
 
     Returns:
         The first breach of a limit that may be raised.
@@ -155,6 +162,8 @@ def limit(slots: Iterable[Slot], turn: Turn, limits: ToolLimits) -> Breach | Non
             breach = Breach(
                 slot, None, limits.rounds, f"tools may be asked for {_times(limits.rounds)} in a row"
             )
+        elif limits.seconds is not None and spent_s >= limits.seconds:
+            breach = Breach(slot, None, limits.seconds, late_text(limits.seconds))
         if breach is not None:
             slot.settle("over_limit", limit_text(breach.text))
             first = first or breach

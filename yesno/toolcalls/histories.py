@@ -10,6 +10,7 @@ from typing import Any
 from yesno.errors import QuestionError, ReplyError
 from yesno.messages import Message, messages_of
 from yesno.toolcalls.calls import CallResult, ToolCall
+from yesno.toolcalls.canonical import digest_of
 from yesno.toolcalls.replies import Reply
 from yesno.toolcalls.texts import is_refusal
 
@@ -75,13 +76,13 @@ class History:
     def turn(self) -> Turn:
         """The calls since the user's last message; of the whole conversation when there is none."""
         number = sum(message.role == "user" for message in self.said)
-        start = max((i for i, message in enumerate(self.said) if message.role == "user"), default=-1)
+        start, _ = self._asked
         per_tool: Counter[str] = Counter()
         identical: Counter[str] = Counter()
         denied: set[str] = set()
         by_id: dict[str | None, ToolCall] = {}
         rounds = 0
-        for message in self.said[start + 1 :]:
+        for message in self.said[start:]:
             rounds += bool(message.tool_calls)
             for call in message.tool_calls:
                 asked = ToolCall(call.id or "", call.name, call.arguments)
@@ -92,10 +93,32 @@ class History:
                 denied.add(by_id[message.tool_call_id].identity)
         return Turn(per_tool.total(), per_tool, identical, rounds, frozenset(denied), number)
 
+    @property
+    def calls(self) -> list[str]:
+        """Names of the calls since the user's last message, by which a turn is found again."""
+        start, asked = self._asked
+        calls = [call for message in self.said[start:] for call in message.tool_calls]
+        return [_named(asked, ToolCall(call.id or "", call.name, call.arguments)) for call in calls]
+
+    def calls_of(self, reply: Reply) -> list[str]:
+        """Return the names that the calls of a reply will have in `calls`."""
+        _, asked = self._asked
+        return [_named(asked, call) for call in reply.calls]
+
+    @property
+    def _asked(self) -> tuple[int, str]:
+        """The place after the user's last message, and its text."""
+        place = max((i for i, message in enumerate(self.said) if message.role == "user"), default=-1)
+        return place + 1, self.said[place].text if place >= 0 else ""
+
     def continued(self, reply: Reply, results: Sequence[CallResult]) -> tuple[list[Any], list[Any]]:
         """Return the whole conversation with reply and results, and what is new in it."""
         new = [*([] if self.has_reply else reply.items), *_SHAPES[reply.shape](reply, results)]
         return [*self.given, *new], new
+
+
+def _named(asked: str, call: ToolCall) -> str:
+    return digest_of([asked, call.id, call.identity])
 
 
 def _listed(messages: Any) -> list[Any]:  # noqa: ANN401 - any of many shapes

@@ -83,6 +83,8 @@ class PendingCalls(BaseModel):
     history_digest: str = Field(repr=False)
     """Of the conversation before the reply; kept for the record, not checked, since conversations are shortened."""
     calls: tuple[PendingCall, ...]
+    spent_s: str | None = Field(default=None, pattern=r"^[0-9]{1,12}\.[0-9]{3}$")
+    """Seconds for which tools ran before in the same turn, with three digits; None for none."""
     signature: str | None = Field(default=None, repr=False)
 
     @classmethod

@@ -51,6 +51,7 @@ class Records:
             reply_digest=batch.reply.digest,
             history_digest=digest_of([message.as_dict() for message in batch.history.said]),
             calls=tuple(_pending(slot) for slot in batch.slots),
+            spent_s=f"{batch.spent_s:.3f}" if batch.spent_s else None,
         )
         text = record.signed_text
         if self._signer is not None:
@@ -68,6 +69,7 @@ class Records:
         if value is not None:
             batch.record = self.checked(value, batch, tools, audience)
             batch.log = replace(batch.log, run=batch.record.id)
+            batch.spent_s = max(batch.spent_s, float(batch.record.spent_s or 0))
         elif self._signer is not None or self._store is not None:
             raise PendingStateError(
                 "decisions came without the record of the calls that they are about; pass `pending` too",

@@ -17,6 +17,7 @@ __all__ = [
     "failed_text",
     "invalid_text",
     "is_refusal",
+    "late_text",
     "limit_text",
     "not_run_text",
     "repeated_text",
@@ -76,6 +77,11 @@ def invalid_text(problems: Iterable[Problem]) -> str:
 def limit_text(what: str) -> str:
     """Say that a call was one too many."""
     return f"This call did not run: {what}. Do not repeat it; answer with what you have."
+
+
+def late_text(seconds: float) -> str:
+    """Say what limit on time there is, for `limit_text`."""
+    return f"tools may take {seconds:g} seconds together for one request"
 
 
 def not_run_text(why: str) -> str:
