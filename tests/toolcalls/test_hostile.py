@@ -231,6 +231,21 @@ def test_items_that_nobody_knows_stay_where_they_are(bench, log):
     assert run.new_messages[:-1] == reply["output"]
 
 
+@pytest.mark.parametrize("text", ['{"x":1,"x":2}', "{oops", '{"x": NaN}', "[1]"])
+def test_streamed_arguments_that_are_none_are_told_and_can_be_sent(bench, log, text):
+    parts = [{"type": "input_json_delta", "partial_json": part} for part in (text[:3], text[3:])]
+    chunks = [
+        {"type": "message_start", "message": {"role": "assistant", "content": []}},
+        {"type": "content_block_start", "index": 0, "content_block": USE},
+        *({"type": "content_block_delta", "index": 0, "delta": part} for part in parts),
+        {"type": "message_delta", "delta": {"stop_reason": "tool_use"}},
+    ]
+    run = bench.execute(MANAGER, Reply.from_chunks(chunks), [log.tool("t")])
+    assert statuses(run) == ["invalid_arguments"]
+    assert run.messages[-2] == {"role": "assistant", "content": [{**USE, "input": {"INVALID_JSON": text}}]}
+    assert sendable(run)
+
+
 def test_the_same_calls_in_both_forms_are_one_reply():
     both = {"role": "assistant", "content": [USE], "tool_calls": [CALL]}
     assert [call.id for call in Reply.parse(both).calls] == ["c1"]

@@ -13,9 +13,10 @@ from typing import Any, Literal, TypeAlias
 from yesno.errors import NoToolCallsError, QuestionError, ReplyError
 from yesno.messages import Message
 from yesno.messages.blocks import fields_of
+from yesno.toolcalls.arguments import ArgumentsProblem, read_arguments
 from yesno.toolcalls.calls import ToolCall
 from yesno.toolcalls.canonical import digest_of
-from yesno.toolcalls.written import written
+from yesno.toolcalls.written import without_surrogates, written
 
 __all__ = ["Reply", "Shape"]
 
@@ -190,13 +191,31 @@ def _of_anthropic(reply: Any, fields: Mapping[str, Any]) -> Reply:  # noqa: ANN4
     blocks = [] if isinstance(fields.get("content"), str) else _many(fields, "content")
     found = [block for block in blocks if _kind(block) == "tool_use"]
     calls = tuple(_call(_fields(block), place) for place, block in enumerate(found))
-    if isinstance(reply, Mapping) and set(reply) <= {"role", "content"}:
+    own = reply["content"] if isinstance(reply, Mapping) else reply.content
+    sendable = [_with_input(block) for block in own] if isinstance(own, list | tuple) else own
+    if isinstance(reply, Mapping) and set(reply) <= {"role", "content"} and sendable == own:
         item: Any = reply
     else:  # a response has fields that a request must not have
-        own = reply["content"] if isinstance(reply, Mapping) else reply.content
-        item = {"role": "assistant", "content": own}
+        item = {"role": "assistant", "content": sendable}
     text = _spoken(fields.get("content"), blocks)
     return Reply(calls, text, _text_of(fields.get("stop_reason")), reply, "anthropic", (item,))
+
+
+def _with_input(block: Any) -> Any:  # noqa: ANN401 - any block
+    """Return a block whose `input` is an object: streamed text may hold none, and no request may have a text there.
+
+    The key is the one that Anthropic suggests (its page on fine-grained tool streaming; 2026-11).
+    """
+    if (
+        _kind(block) != "tool_use"
+        or not isinstance(block, Mapping)
+        or not isinstance(block.get("input"), str)
+    ):
+        return block
+    try:
+        return {**block, "input": read_arguments(block["input"])}
+    except ArgumentsProblem:
+        return {**block, "input": {"INVALID_JSON": without_surrogates(block["input"])}}
 
 
 def _of_output(reply: Any, fields: Mapping[str, Any]) -> Reply:  # noqa: ANN401 - any object
