@@ -10,12 +10,11 @@ from typing import Any, Literal, TypeAlias
 
 from yesno.errors import InvalidArgumentsError, UnknownToolError
 from yesno.flow import Flow
-from yesno.messages import Message
 from yesno.toolcalls.calls import CallResult, Status, ToolCall, Why
 from yesno.toolcalls.canonical import digest_of
 from yesno.toolcalls.decisions import Decision, Deny
 from yesno.toolcalls.gates import Gate, JudgedCall, Verdict
-from yesno.toolcalls.histories import Turn
+from yesno.toolcalls.histories import History, Turn
 from yesno.toolcalls.limits import ToolLimits
 from yesno.toolcalls.reading import ProblemsError, ValidArguments
 from yesno.toolcalls.sets import ToolSet
@@ -237,7 +236,7 @@ def _asked(function: Callable[..., Any], *values: Any) -> Any:  # noqa: ANN401 -
     return said if isinstance(said, bool | Deny) or (isinstance(said, str) and said == "auto") else None
 
 
-def judge(slots: Sequence[Slot], gate: Gate | None, messages: Sequence[Message]) -> Flow[list[Slot]]:
+def judge(slots: Sequence[Slot], gate: Gate | None, history: History) -> Flow[list[Slot]]:
     """Ask the gate about the calls that are its to judge, and return them; without one they wait for a person."""
     automatic = [slot for slot in slots if slot.is_open and slot.auto]
     if gate is None:
@@ -248,7 +247,7 @@ def judge(slots: Sequence[Slot], gate: Gate | None, messages: Sequence[Message])
     calls = [JudgedCall(slot.seen, slot.tool, slot.auto) for slot in asked if slot.tool is not None]
     if not calls:
         return []
-    verdicts = yield from gate.judge(calls, messages)
+    verdicts = yield from gate.judge(calls, history.said)
     sound = _sound(verdicts, len(calls))
     for slot, verdict in zip(asked, sound, strict=True):
         slot.risk, slot.method, slot.reason = verdict.risk, verdict.method, verdict.reason

@@ -139,7 +139,7 @@ class ToolCallingManager:
         self._check(batch, ToolSet.of(tools), self.resolver)
         limit(batch.slots, batch.turn, self.limits, batch.spent_s)
         rule(batch.slots, batch.turn, self.policy, batch.context)
-        yield from judge(batch.slots, self.gate, batch.history.said)
+        yield from judge(batch.slots, self.gate, batch.history)
         return batch.plan()
 
     def execute_tool_calls(
@@ -243,7 +243,7 @@ class ToolCallingManager:
             turn,
             [Slot(call) for call in parsed.calls],
             ToolContext(context),
-            Log(audit, self.audit_required, secrets.token_hex(16), turn.number),
+            Log(audit, self.audit_required, secrets.token_hex(16), 0 if audit is None else history.number),
             self.limits,
             self.errors,
             self.parallel,
@@ -262,7 +262,7 @@ class ToolCallingManager:
         self._check(batch, tools, self.resolver)
         self._limit(batch, batch.slots)
         rule(batch.slots, batch.turn, self.policy, batch.context)
-        judged = yield from judge(batch.slots, self.gate, batch.history.said)
+        judged = yield from judge(batch.slots, self.gate, batch.history)
         for slot in judged:
             batch.log.about("gate", slot, risk=slot.risk, method=slot.method, status=slot.verdict)
         for slot in batch.slots:
