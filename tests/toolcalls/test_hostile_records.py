@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from tests.toolcalls.support import Log, chat, sealed, sendable, statuses
-from yesno.errors import DecisionError, PendingStateError
+from tests.toolcalls.support import USER, Log, chat, sealed, sendable, statuses
+from yesno.errors import DecisionError, PendingStateError, ReplyError
 from yesno.toolcalls import Allow, Deny, InMemoryPendingStore, PendingCalls, SqlitePendingStore
 
 
@@ -56,11 +56,9 @@ class Waiting:
         self.manager = sealed(store=store or InMemoryPendingStore(), clock=lambda: now[0], pending_ttl_s=60)
         self.pending = bench.paused(self.manager, chat(("t", {})), self.tools)
 
-    def resume(self, pending=None):
-        given = self.pending if pending is None else pending
-        return self.bench.execute(
-            self.manager, chat(("t", {})), self.tools, pending=given, decisions={"c1": True}
-        )
+    def resume(self, pending=None, messages=USER):
+        said = {"pending": self.pending if pending is None else pending, "decisions": {"c1": True}}
+        return self.bench.execute(self.manager, chat(("t", {})), self.tools, messages, **said)
 
 
 def test_a_clock_that_goes_back_makes_no_record_new(bench, log, now, store):
@@ -107,3 +105,16 @@ def test_no_other_writing_of_a_record_is_taken(bench, log, now, change):
         waiting.resume(CHANGES[change](waiting.pending))
     assert refused.value.reason == "signature"
     assert log == []
+
+
+@pytest.mark.parametrize("old", [0, 30])
+def test_a_conversation_that_went_on_while_a_person_thought_is_refused_and_the_record_stays(
+    bench, log, now, old
+):
+    waiting = Waiting(bench, log, now)
+    before = [*({"role": "assistant", "content": "x"} for _ in range(old)), *USER]
+    asked = chat(("t", {}))["choices"][0]["message"]
+    with pytest.raises(ReplyError, match="goes on after the reply"):
+        waiting.resume(messages=[*before, asked, {"role": "user", "content": "Well?"}])
+    assert log == []
+    assert statuses(waiting.resume(messages=[*before, asked])) == ["ran"]

@@ -46,7 +46,8 @@ class History:
 
         Raises:
             QuestionError: It cannot be read, back to the user's last message.
-            ReplyError: It ends with another reply that has the same call ids, or has results of these calls already.
+            ReplyError: It ends with another reply that has the same call ids, has results of these calls already, or
+                goes on after the reply.
         """
         given = _listed(messages)
         said = _recent(given)
@@ -69,6 +70,12 @@ class History:
                     )
                 break
             if message.role == "user":
+                before = said[place - 1] if place else message
+                if before.tool_calls and _asked(before, ids) == _proposed(reply):
+                    raise ReplyError(
+                        "the conversation goes on after the reply, before its calls have results; pass the messages up "
+                        "to the reply, and put the later ones behind those that come back"
+                    )
                 break
         return cls(given, said, has_reply=False)
 
@@ -143,7 +150,7 @@ def _recent(given: list[Any]) -> tuple[Message, ...]:
             said = messages_of(given[-size:])
         except QuestionError:
             break  # reading all of it says where
-        if any(message.role == "user" for message in said):
+        if any(message.role == "user" for message in said[1:]):  # with the message before it
             return said
         size *= 4
     return messages_of(given) if given else ()
