@@ -1,7 +1,6 @@
 """Models, tools and stores that do what nobody expects of them."""
 
 import asyncio
-import json
 import math
 import uuid
 from decimal import Decimal
@@ -9,19 +8,17 @@ from typing import Any
 
 import pytest
 
-from tests.toolcalls.support import USER, Log, anthropic, chat, contents, responses, sendable, statuses
+from tests.toolcalls.support import Log, anthropic, chat, contents, responses, sendable, statuses
 from yesno.errors import (
     NoToolCallsError,
     ReplyError,
     RetryTool,
-    ToolDefinitionError,
 )
 from yesno.toolcalls import (
     Reply,
     Tool,
     ToolCallingManager,
     ToolErrors,
-    tool,
 )
 
 MANAGER = ToolCallingManager()
@@ -242,45 +239,3 @@ def test_streamed_arguments_that_are_none_are_told_and_can_be_sent(bench, log, t
 def test_the_same_calls_in_both_forms_are_one_reply():
     both = {"role": "assistant", "content": [USE], "tool_calls": [CALL]}
     assert [call.id for call in Reply.parse(both).calls] == ["c1"]
-
-
-def test_other_arguments_are_checked_where_they_are_annotated(bench):
-    @tool
-    def total(first: int, **others: int) -> int:
-        """Add up."""
-        return first + sum(others.values())
-
-    assert total.parameters["additionalProperties"] == {"type": "integer"}
-    asked = chat(("total", {"first": 1, "a": 2.0}), ("total", {"first": 1, "a": "2"}))
-    run = bench.execute(MANAGER, asked, [total])
-    assert statuses(run) == ["ran", "invalid_arguments"]
-    assert contents(run)[0] == "3"
-    assert "- a: " in contents(run)[1]
-
-
-@pytest.mark.parametrize("schema", [{"default": math.nan}, {"enum": [{1, 2}]}, {"const": object()}])
-def test_a_schema_that_no_host_can_be_sent_is_refused(schema):
-    with pytest.raises(ToolDefinitionError, match="'t'"):
-        Tool("t", "Do it.", {"type": "object", "properties": {"x": schema}}, run=print)
-
-
-def test_a_default_that_json_does_not_have_is_left_out():
-    def f(x: float = math.nan) -> float:
-        """Take it."""
-        return x
-
-    assert json.dumps(tool(f).to_openai(), allow_nan=False)
-
-
-@pytest.mark.parametrize("source", [5, None, ""])
-def test_a_source_that_is_no_text_is_refused(source):
-    with pytest.raises(ToolDefinitionError, match="source"):
-        Tool("t", "Do it.", run=print, source=source)
-
-
-def test_a_log_without_a_clock_stops_no_tool(bench, log, caplog):
-    from yesno.toolcalls import Audit
-
-    manager = ToolCallingManager(audit=Audit(print, clock=lambda: 1 / 0))
-    assert statuses(bench.execute(manager, chat(("t", {})), [log.tool("t")], messages=USER)) == ["ran"]
-    assert "audit_sink_failed" in caplog.text

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from yesno._checks import checked_count, checked_seconds
-from yesno.errors import ConfigError, PendingStateError
+from yesno._checks import check_kinds, check_methods, checked_count, checked_seconds
+from yesno.errors import ConfigError, PendingStateError, ToolDefinitionError
 from yesno.flow import Flow, Later, arun, run
 from yesno.toolcalls.audit import Audit
 from yesno.toolcalls.batch import Batch, Log
@@ -93,9 +93,17 @@ class ToolCallingManager:
         clock: Callable[[], float] = time.time,
         timer: Callable[[], float] = time.monotonic,
     ) -> None:
-        for name, function in (("policy", policy), ("resolver", resolver), ("timer", timer)):
+        for name, function in (
+            ("policy", policy),
+            ("resolver", resolver),
+            ("clock", clock),
+            ("timer", timer),
+        ):
             if function is not None and not callable(function):
                 raise ConfigError(f"`{name}` must be a function, not a {type(function).__name__}")
+        check_kinds(limits=(limits, ToolLimits), errors=(errors, ToolErrors), signer=(signer, PendingSigner))
+        check_methods("gate", gate, "judge")
+        check_methods("store", store, "issue", "digest", "consume")
         if audit_required and audit is None:
             raise ConfigError("`audit_required` needs an `audit` to write to")
         if pending_ttl_s is not None:
@@ -349,4 +357,11 @@ class ToolCallingManager:
 
 def _resolved(resolver: Callable[[str], Any], name: str) -> Tool | None:
     found = resolver(name)
-    return None if found is None else as_tool(found)
+    if found is None:
+        return None
+    tool = as_tool(found)
+    if tool.name != name:  # people are shown the name of the call
+        raise ToolDefinitionError(
+            f"the resolver was asked for {name[:64]!r} and gave {tool.name!r}; give None for what it does not know"
+        )
+    return tool
