@@ -7,6 +7,7 @@ import pytest
 from tests.toolcalls.support import USER, Log, chat, sealed, sendable, statuses
 from yesno.errors import DecisionError, PendingStateError, ReplyError
 from yesno.toolcalls import Allow, Deny, InMemoryPendingStore, PendingCalls, SqlitePendingStore
+from yesno.toolcalls.pending import visible
 
 
 @pytest.fixture
@@ -118,3 +119,23 @@ def test_a_conversation_that_went_on_while_a_person_thought_is_refused_and_the_r
         waiting.resume(messages=[*before, asked, {"role": "user", "content": "Well?"}])
     assert log == []
     assert statuses(waiting.resume(messages=[*before, asked])) == ["ran"]
+
+
+@pytest.mark.parametrize(
+    ("hidden", "shown"),
+    [
+        ("\u202e", "\\u202e"),
+        ("\u200b", "\\u200b"),
+        ("\u2028", "\\u2028"),
+        ("\u00a0", "\\u00a0"),
+        ("\u3164", "\\u3164"),
+        ("\ufe0f", "\\ufe0f"),
+        ("\U000e0041", "\\U000e0041"),
+        ("\U000e0101", "\\U000e0101"),
+        ("\x1b[2J", "\\u001b[2J"),
+        ("\x7f", "\\u007f"),
+    ],
+)
+def test_nothing_hides_from_a_person(hidden, shown):
+    assert visible(f"é 日本{hidden}!") == f"é 日本{shown}!"
+    assert visible(f"a{hidden}!") == f"a{shown}!"
