@@ -142,7 +142,8 @@ def test_the_gate_is_asked_by_the_model(invoke, risk, runs):
     judge = DecisionModel(FakeProvider({"Yes": risk, "No": 1 - risk}))
     made = log.tool("t", confirm="auto").to_langchain(ToolCallingManager(gate=RiskGate()), model=judge)
     if runs:
-        assert invoke(made, call("t", {})).content == "done"
+        assert invoke(made, call("t", {"func": 1, "self": 2})).content == "done"
+        assert log == [("t", {"func": 1, "self": 2})]
         return
     with pytest.raises(ConfirmationRequired):
         invoke(made, call("t", {}))

@@ -10,8 +10,10 @@ import inspect
 import secrets
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
+from functools import partial
 from typing import Any
 
+from langchain_core.runnables import run_in_executor
 from langchain_core.tools import BaseTool, ToolException
 from pydantic import Field
 
@@ -101,7 +103,7 @@ class CheckedTool(BaseTool):
 
     async def _arun(self, /, **arguments: Any) -> str:
         if self.model is not None and not inspect.iscoroutinefunction(self.model.run):
-            return str(await super()._arun(**arguments))  # in a thread
+            return await run_in_executor(None, partial(self._run, **arguments))
         drive = arun_without_model if self.model is None else self.model.run
         calls = self._calls(arguments)
         try:
