@@ -47,9 +47,9 @@ def approve_calls(
     ] = None,
     as_json: Json = False,
 ) -> int:
-    """Show the calls that wait, and ask about each: with the arrow keys and Enter, or y and n.
+    """Show the calls that wait, and ask about each.
 
-    Nothing is run. What is decided goes back to the program that stopped, which checks and runs it.
+    In a terminal choose with the arrow keys and Enter, or with y and n. Nothing is run. What is decided goes back to the program that stopped, which checks and runs it.
     """
     from yesno.toolcalls import PendingCalls, answers_document
 
