@@ -2,14 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from yesno.calibration.calibrators import Calibrator, Identity
 from yesno.calibration.calibrators._base import shares_of
 from yesno.reading.outcome import Reading, Sampled
 
-__all__ = ["calibrated"]
+__all__ = ["STEP", "calibrated", "unrounded"]
+
+STEP = 0.01
+"""Decision endpoints show two decimals (see `yesno.wire.distributions`)."""
+
+
+def unrounded(probabilities: Sequence[float], flags: Collection[str]) -> tuple[float, ...]:
+    """Return probabilities that were rounded with half a rounding step, shared by all labels, as the least.
+
+    A shown 0.00 or 1.00 says no more than that, and at 0 itself a fit would hang on a few such rows. What is not
+    flagged `rounded` stays as it is.
+    """
+    if "rounded" not in flags:
+        return tuple(probabilities)
+    least = STEP / 2 / len(probabilities)
+    lifted = [max(least, p) for p in probabilities]
+    total = math.fsum(lifted)
+    return tuple(p / total for p in lifted)
 
 
 def calibrated(reading: Reading, calibrator: Calibrator, *, directed: bool) -> Reading:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any, Literal, TypeAlias
 
@@ -75,6 +75,22 @@ class Subject:
             raise ConfigError(
                 f"the label counts of a card must be from 2 upwards, not {self.least_labels} to {self.most_labels}"
             )
+
+    def comparable(self) -> Subject:
+        """Return it without what is there for people only, so that two for the same are equal."""
+        question = None if self.question is None else replace(self.question, text="")
+        return replace(self, template=_hash(self.template), question=question)
+
+    def alike(self, asked: Asked) -> tuple[bool, ...]:
+        """Return what an answer shares with it, the weightiest first, to find the subject that comes closest."""
+        return (
+            (self.provider, self.model) == (asked.provider, asked.model),
+            self.kind == asked.kind,
+            self.method == asked.method,
+            _hash(self.template) == _hash(asked.template),
+            self.least_labels <= asked.labels <= self.most_labels,
+            self.question is None or self.question.digest == asked.digest,
+        )
 
     def difference(self, asked: Asked) -> str | None:
         """Return in words the first thing that an answer differs in; None when the card holds for it."""
