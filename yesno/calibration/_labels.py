@@ -7,7 +7,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 from yesno.calibration.subjects import Kind
-from yesno.errors import ConfigError
+from yesno.errors import DataError, TooFewLabels
 
 __all__ = ["checked_groups", "checked_rows"]
 
@@ -27,13 +27,16 @@ def checked_rows(
         least: How many rows there must be.
 
     Raises:
-        ConfigError: Something does not fit.
+        TooFewLabels: There are fewer.
+        DataError: Something does not fit.
     """
     if len(probabilities) != len(labels):
-        raise ConfigError(f"there are {len(probabilities)} rows of probabilities and {len(labels)} labels")
+        raise DataError(f"there are {len(probabilities)} rows of probabilities and {len(labels)} labels")
     if len(labels) < least:
-        raise ConfigError(
-            f"{len(labels)} labels are too few to fit a calibration: it takes {least}, and 200 to show much"
+        raise TooFewLabels(
+            f"{len(labels)} labels are too few to fit a calibration: it takes {least}, and 200 to show much",
+            needed=least,
+            given=len(labels),
         )
     read, right = [], []
     for number, (shares, label) in enumerate(zip(probabilities, labels, strict=True), start=1):
@@ -42,7 +45,7 @@ def checked_rows(
         right.append(_yes(label, number) if kind == "yes_no" else _number(label, len(row), number))
     if len(set(right)) == 1:
         same = repr(bool(1 - right[0])) if kind == "yes_no" else f"number {right[0]}"
-        raise ConfigError(f"all {len(right)} rows have the same label, {same}; both, or several, must occur")
+        raise DataError(f"all {len(right)} rows have the same label, {same}; both, or several, must occur")
     return read, right
 
 
@@ -50,17 +53,14 @@ def checked_groups(groups: Sequence[Hashable] | None, count: int) -> list[int]:
     """Return the number of each row's group; every row is one of its own where none are given.
 
     Raises:
-        ConfigError: There are not as many as rows, or fewer than 2.
+        DataError: There are not as many as rows.
     """
     if groups is None:
         return list(range(count))
     if len(groups) != count:
-        raise ConfigError(f"there are {count} rows and {len(groups)} groups")
+        raise DataError(f"there are {count} rows and {len(groups)} groups")
     known: dict[Hashable, int] = {}
-    found = [known.setdefault(group, len(known)) for group in groups]
-    if len(known) < 2:
-        raise ConfigError("all rows are in one group; cross-validation needs several")
-    return found
+    return [known.setdefault(group, len(known)) for group in groups]
 
 
 def _yes_no(share: Any, number: int) -> tuple[float, float]:  # noqa: ANN401 - the check is the point
@@ -70,11 +70,11 @@ def _yes_no(share: Any, number: int) -> tuple[float, float]:  # noqa: ANN401 - t
 
 def _of_labels(shares: Any, number: int) -> tuple[float, ...]:  # noqa: ANN401 - the check is the point
     if isinstance(shares, str) or not hasattr(shares, "__len__") or len(shares) < 2:
-        raise ConfigError(f"row {number}: the probabilities must be two or more numbers, not {shares!r}")
+        raise DataError(f"the probabilities must be two or more numbers, not {shares!r}", row=number)
     row = tuple(_probability(share, number) for share in shares)
     total = math.fsum(row)
     if abs(total - 1.0) > max(TOLERANCE, 0.005 * len(row)):
-        raise ConfigError(f"row {number}: the probabilities add up to {total:.4g}, not to 1")
+        raise DataError(f"the probabilities add up to {total:.4g}, not to 1", row=number)
     return tuple(p / total for p in row)
 
 
@@ -82,25 +82,25 @@ def _probability(value: Any, number: int) -> float:  # noqa: ANN401 - the check 
     try:
         p = float(value)
     except (TypeError, ValueError):
-        raise ConfigError(f"row {number}: {value!r} is no probability") from None
+        raise DataError(f"{value!r} is no probability", row=number) from None
     if math.isnan(p) or not -1e-6 <= p <= 1 + 1e-6:
-        raise ConfigError(f"row {number}: {value!r} is no probability; it must be from 0 to 1")
+        raise DataError(f"{value!r} is no probability; it must be from 0 to 1", row=number)
     return min(1.0, max(0.0, p))
 
 
 def _yes(label: Any, number: int) -> int:  # noqa: ANN401 - the check is the point
     plain = label.item() if hasattr(label, "item") else label
     if not isinstance(plain, bool):
-        raise ConfigError(
-            f"row {number}: the label of a yes/no question must be True or False, not {label!r}"
-        )
+        raise DataError(f"row {number}: the label of a yes/no question must be True or False, not {label!r}")
     return 0 if plain else 1
 
 
 def _number(label: Any, count: int, number: int) -> int:  # noqa: ANN401 - the check is the point
     plain = label.item() if hasattr(label, "item") else label
     if type(plain) is not int or not 0 <= plain < count:
-        raise ConfigError(
-            f"row {number}: label {label!r} is not among the options, which are numbered 0 to {count - 1}"
+        raise DataError(
+            f"label {label!r} is not among the options, which are numbered 0 to {count - 1}",
+            row=number,
+            value=label,
         )
     return plain

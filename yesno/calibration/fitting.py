@@ -12,13 +12,14 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from yesno.calibration._labels import checked_groups, checked_rows
 from yesno.calibration.calibrators import CALIBRATORS, Calibrator, Identity
 from yesno.calibration.cards import Calibration, Candidate, Evidence, Gap
 from yesno.calibration.subjects import Kind, Subject
-from yesno.errors import ConfigError
+from yesno.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     from yesno.calibration.calibrators._rows import Array, Rows
@@ -127,23 +128,17 @@ def fit(
         seed: Of the splits and draws; the same rows and seed give the same result.
 
     Raises:
-        ConfigError: Labels are too few, all the same or unknown, a probability is none, a calibrator is unknown, or
-            the extra `bench` is missing. Rows are counted from 1.
+        TooFewLabels: There are fewer than 50, or fewer than five groups.
+        DataError: A label is unknown, all are the same, or a probability is none; rows are counted from 1.
+        ConfigError: A calibrator is unknown or impossible for these rows, or the extra `bench` is missing.
     """
     read, right = checked_rows(probabilities, labels, kind=kind, least=LEAST_ROWS)
     sizes = {len(row) for row in read}
     if same_question and len(sizes) > 1:
-        raise ConfigError(f"rows of one question have the same labels, not {sorted(sizes)} of them")
+        raise DataError(f"rows of one question have the same labels, not {sorted(sizes)} of them")
     parts = checked_groups(groups, len(right))
     names = _names(among, kind, len(right), by_label=same_question)
-    try:
-        from yesno.calibration.calibrators._rows import rows_of
-
-        rows = rows_of(read, right, directed=kind == "yes_no")
-    except ImportError as error:
-        raise ConfigError(
-            "fitting a calibration needs numpy, scipy and scikit-learn: pip install 'yesno[bench]'"
-        ) from error
+    rows = _rows(read, right, directed=kind == "yes_no")
     folds = _folds(parts, seed)
     before = _losses(rows, Identity())
     candidates = []
@@ -157,6 +152,15 @@ def fit(
     return Fit(
         calibrator, len(rows), len(set(parts)), max(folds) + 1, float(before.mean()), tuple(candidates)
     )
+
+
+def _rows(read: Sequence[Sequence[float]], right: Sequence[int], *, directed: bool) -> Rows:
+    missing = [name for name in ("numpy", "scipy", "sklearn") if find_spec(name) is None]
+    if missing:
+        raise ConfigError(f"fitting a calibration needs {missing[0]}: run `pip install 'yesno[bench]'`")
+    from yesno.calibration.calibrators._rows import rows_of
+
+    return rows_of(read, right, directed=directed)
 
 
 def _names(among: Sequence[str] | None, kind: Kind, count: int, *, by_label: bool) -> list[str]:
@@ -221,12 +225,7 @@ def _losses(rows: Rows, calibrator: Calibrator) -> Array:
 
 
 def _gap(differences: Array, groups: Sequence[int], level: float, seed: int) -> Gap:
-    """Return the mean of paired differences with the percentile interval of drawing whole groups."""
-    import numpy as np
+    from yesno.calibration.intervals import mean_interval
 
-    _, place = np.unique(np.asarray(groups), return_inverse=True)
-    sums, sizes = np.bincount(place, weights=differences), np.bincount(place)
-    drawn = np.random.default_rng(seed).multinomial(len(sums), np.full(len(sums), 1 / len(sums)), size=DRAWS)
-    means = (drawn @ sums) / (drawn @ sizes)
-    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
-    return Gap(float(differences.mean()), float(low), float(high), level)
+    found = mean_interval(differences, groups=groups, level=level, draws=DRAWS, seed=seed)
+    return Gap(found.value, found.low, found.high, level)
