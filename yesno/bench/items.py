@@ -17,7 +17,7 @@ from yesno.errors import ConfigError, QuestionError
 from yesno.messages.message import Message
 from yesno.questions import Choice, Scale, YesNo
 
-__all__ = ["Asked", "Item", "LabelledSet", "kind_of", "load_set", "options_of", "set_of"]
+__all__ = ["Asked", "Item", "LabelledSet", "kind_of", "lines_of", "load_set", "options_of", "set_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def load_set(
             twice, or nothing is left; the message names the row.
     """
     place = Path(path)
-    loaded = set_of(_rows(place), name or place.stem, question=question, where=str(path))
+    loaded = set_of(lines_of(place), name or place.stem, question=question, where=str(path))
     if split is None:
         return loaded
     kept = tuple(item for item in loaded.items if item.split == split)
@@ -99,7 +99,12 @@ def set_of(
     return LabelledSet(name, tuple(items), digest.hexdigest())
 
 
-def _rows(path: Path) -> Iterator[Row]:
+def lines_of(path: Path) -> Iterator[Row]:
+    """Yield the rows of a file as they are, by its name CSV, Parquet or JSON lines.
+
+    Raises:
+        ConfigError: It cannot be read.
+    """
     try:
         match path.suffix.lower():
             case ".parquet":
@@ -107,7 +112,7 @@ def _rows(path: Path) -> Iterator[Row]:
             case ".csv":
                 csv.field_size_limit(LONGEST_CELL)
                 with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
-                    yield from csv_rows(file, ("label",))
+                    yield from csv_rows(file)
             case _:
                 with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="\n") as file:
                     yield from json_rows(file)
