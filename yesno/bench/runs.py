@@ -12,7 +12,18 @@ from typing import Any
 from yesno.bench.rows import SCHEMA, Row, collected, read_rows
 from yesno.errors import ConfigError
 
-__all__ = ["CARD", "ROWS", "Run", "RunCard", "SetCard", "load_run", "merged", "read_card", "write_card"]
+__all__ = [
+    "CARD",
+    "ROWS",
+    "Run",
+    "RunCard",
+    "SetCard",
+    "load_run",
+    "merged",
+    "read_card",
+    "write_card",
+    "write_whole",
+]
 
 CARD = "run.json"
 ROWS = "rows.jsonl"
