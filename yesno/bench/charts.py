@@ -12,7 +12,7 @@ __all__ = ["DASHES", "Line", "reliability_svg", "risk_svg"]
 
 SIDE = 200
 """Length of an axis, in the drawing's own units."""
-LEFT, TOP, RIGHT, BOTTOM = 46, 10, 12, 40
+LEFT, TOP, RIGHT, BOTTOM = 56, 10, 12, 40
 DASHES = ("", "7 3", "2 3", "9 3 2 3", "4 2", "1 2", "12 4", "6 2 1 2")
 """How lines are told apart where colours are not."""
 TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)

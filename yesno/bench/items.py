@@ -6,7 +6,7 @@ import csv
 import hashlib
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,8 @@ class LabelledSet:
     items: tuple[Item, ...] = field(repr=False)
     version: str
     """SHA-256 of all that is asked and labelled in the whole file, whatever its format and whichever split is taken."""
+    path: str | None = field(default=None, compare=False)
+    """The file, as it was named."""
 
 
 def load_set(
@@ -55,6 +57,7 @@ def load_set(
     """
     place = Path(path)
     loaded = set_of(lines_of(place), name or place.stem, question=question, where=str(path))
+    loaded = replace(loaded, path=str(path))
     if split is None:
         return loaded
     kept = tuple(item for item in loaded.items if item.split == split)
@@ -63,7 +66,7 @@ def load_set(
         raise ConfigError(
             f"{str(path)!r} has no items of the split {split!r}; it has {', '.join(known) or 'none'}"
         )
-    return LabelledSet(loaded.name, kept, loaded.version)
+    return replace(loaded, items=kept)
 
 
 def set_of(

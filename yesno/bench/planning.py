@@ -65,8 +65,6 @@ class Plan:
     """
 
     sets: tuple[LabelledSet, ...]
-    paths: Mapping[str, str]
-    """Name of a set -> the file it was read from."""
     models: Mapping[str, str | Provider]
     templates: Sequence[str | Path | None]
     strategies: Sequence[StrategyName]
@@ -94,10 +92,9 @@ class Plan:
         settings: Mapping[str, Any],
     ) -> Plan:
         """Read what has to be read."""
-        loaded = [(given, given if isinstance(given, LabelledSet) else load_set(given)) for given in sets]
-        paths = {found.name: str(given) for given, found in loaded if not isinstance(given, LabelledSet)}
+        loaded = tuple(given if isinstance(given, LabelledSet) else load_set(given) for given in sets)
         named = models if isinstance(models, Mapping) else {name: name for name in models}
-        return cls(tuple(found for _, found in loaded), paths, named, templates, strategies, limit, settings)
+        return cls(loaded, named, templates, strategies, limit, settings)
 
     def items(self, found: LabelledSet) -> tuple[Item, ...]:
         """Return the items of a set that are asked about."""
@@ -145,7 +142,7 @@ class Plan:
     def _set_card(self, found: LabelledSet) -> SetCard:
         splits = {item.split for item in found.items}
         split = splits.pop() if len(splits) == 1 else None
-        return SetCard(found.version, len(self.items(found)), self.paths.get(found.name), split)
+        return SetCard(found.version, len(self.items(found)), found.path, split)
 
 
 def now() -> str:

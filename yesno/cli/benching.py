@@ -21,6 +21,7 @@ from yesno.cli.views import plain, screen, usage_text
 from yesno.errors import QuestionError, YesnoError
 from yesno.evidence import Usage
 from yesno.questions import Choice, Scale, YesNo
+from yesno.settings import Settings
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from yesno.bench.reporting import Report
     from yesno.bench.running import Progress, Tell
     from yesno.bench.runs import Run
+    from yesno.engine.sqlite_cache import SqliteCache
     from yesno.providers.base import Provider
 
 __all__ = ["bench", "report_runs", "set_from", "show_report"]
@@ -108,55 +110,75 @@ def bench(
     `yesno bench SET…` is short for `yesno bench run SET…`.
     """
     from yesno.bench import scoring  # noqa: F401 - what a report needs is missed before anything is spent
-    from yesno.bench.running import run
-    from yesno.settings import Settings
 
     asked = _question(question, option, none, level, yes_when, no_when)
     loaded = [set_from(text, question=asked, split=split) for text in sets]
-    environment = Settings.from_env()
-    models = list(dict.fromkeys(model or [environment.model]))
+    models = list(dict.fromkeys(model or [Settings.from_env().model]))
     connection = replace(connection, budget_usd=budget)
+    words = _command(
+        sets,
+        {
+            "model": models,
+            "template": template or [],
+            "strategy": strategy or [],
+            "out": [out],
+            "limit": [limit],
+            "split": [split],
+            "budget": [budget],
+            "question": [question],
+            "option": option or [],
+            "none": [none],
+            "level": level or [],
+            "yes-when": [yes_when],
+            "no-when": [no_when],
+        },
+        connection,
+    )
+    plan = {
+        "templates": [*(template or (None,))],
+        "strategies": strategy or ["auto"],
+        "out": out,
+        "limit": limit,
+        "command": words,
+    }
+    try:
+        done, spent = _asked(loaded, models, connection, _cache(models, cache, off=no_cache), plan)
+    except KeyboardInterrupt:
+        print(f"yesno: stopped; the same command goes on in {str(out)!r}", file=sys.stderr)
+        return INTERRUPTED
+    return _told(done, spent, texts=not no_texts, as_json=as_json)
+
+
+def _asked(
+    sets: list[LabelledSet],
+    models: list[str],
+    connection: Connection,
+    cache: SqliteCache | None,
+    plan: dict[str, Any],
+) -> tuple[Run, Usage]:
+    from yesno.bench.running import run
+
+    spent = Usage()
     settings = connection.settings()
     for name in ("base_url", "template", "strategy"):
         settings.pop(name)
-    given = {
-        "model": models, "template": template or [], "strategy": strategy or [], "out": [out], "limit": [limit],
-        "split": [split], "budget": [budget], "question": [question], "option": option or [], "none": [none],
-        "level": level or [], "yes-when": [yes_when], "no-when": [no_when],
-    }  # fmt: skip
-    spent = Usage()
-
-    def note(progress: Progress) -> None:
-        nonlocal spent
-        spent = progress.spent
-        show(progress)
-
     with ExitStack() as held:
-        kept = _cache(models, cache, environment.cache_dir, off=no_cache)
-        if kept is not None:
-            settings["cache"] = held.enter_context(kept)
+        if cache is not None:
+            settings["cache"] = held.enter_context(cache)
         if connection.memory and not _scripted(models):
             from yesno.engine.folder_memory import FolderMemory
 
-            folder = environment.cache_dir
+            folder = Settings.from_env().cache_dir
             settings["memory"] = FolderMemory(None if folder is None else folder / "learned")
         show = held.enter_context(bench_progress())
-        try:
-            done = run(
-                loaded,
-                models=_providers(models, connection),
-                templates=template or [None],
-                strategies=strategy or ["auto"],
-                out=out,
-                limit=limit,
-                command=_command(sets, given, connection),
-                on_row=note,
-                **settings,
-            )
-        except KeyboardInterrupt:
-            print(f"yesno: stopped; the same command goes on in {str(out)!r}", file=sys.stderr)
-            return INTERRUPTED
-    return _told(done, spent, texts=not no_texts, as_json=as_json)
+
+        def note(progress: Progress) -> None:
+            nonlocal spent
+            spent = progress.spent
+            show(progress)
+
+        done = run(sets, models=_providers(models, connection), on_row=note, **plan, **settings)
+    return done, spent
 
 
 def report_runs(
@@ -283,24 +305,23 @@ def _table(report: Report) -> Table:
     from rich.table import Table
     from rich.text import Text
 
+    paid = any(cell.cost_usd != 0 for cell in report.cells)
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("set")
-    table.add_column("model")
-    for heading in ("answered", "log loss", "ECE (chance)", "right", "median", "cost"):
-        table.add_column(heading, justify="right")
+    table.add_column("set", overflow="fold")
+    table.add_column("model", overflow="fold")
+    for heading in ("answered", "log loss", "ECE (chance)", "right", *(["cost"] if paid else [])):
+        table.add_column(heading, justify="right", no_wrap=True)
     before = None
     for cell in report.cells:
-        loss, right = cell.scores["log_loss"], cell.scores["accuracy"]
-        error, noise = cell.ece, cell.noise
+        loss, right, noise = cell.scores["log_loss"], cell.scores["accuracy"], cell.noise
         table.add_row(
             Text("" if cell.part == before else cell.part.set),
             Text(report.names[cell.way]),
-            f"{cell.outcomes.get('answer', 0)}/{cell.asked}",
-            "–" if loss is None else str(loss),
-            "–" if error is None or noise is None else f"{error:.3f} ({noise.high:.3f})",
-            "–" if right is None else f"{right.value:.3f}",
-            "–" if cell.latency is None else f"{cell.latency.median:.2f} s",
-            "unknown" if cell.cost_usd is None else "$0" if not cell.cost_usd else f"${cell.cost_usd:.4f}",
+            f"{cell.outcomes.get('answer', 0):,}/{cell.asked:,}",
+            "–" if loss is None else f"{loss.value:.2f} ({loss.low:.2f}–{loss.high:.2f})",
+            "–" if cell.ece is None or noise is None else f"{cell.ece:.3f} (≤{noise.high:.3f})",
+            "–" if right is None else f"{right.value:.2f}",
+            *(["unknown" if cell.cost_usd is None else f"${cell.cost_usd:.4f}"] if paid else []),
         )
         before = cell.part
     return table
@@ -329,14 +350,14 @@ def _scripted(models: list[str]) -> bool:
     return all(name.partition(":")[0] == "fake" for name in models)
 
 
-def _cache(models: list[str], file: Path | None, folder: Path | None, *, off: bool) -> Any:  # noqa: ANN401 - a cache
+def _cache(models: list[str], file: Path | None, *, off: bool) -> SqliteCache | None:
     if off and file is not None:
         raise QuestionError("give either --cache or --no-cache, not both")
     if off or (file is None and _scripted(models)):
         return None
     from yesno.engine.sqlite_cache import SqliteCache
 
-    return SqliteCache(file or cache_file(folder))
+    return SqliteCache(file or cache_file(Settings.from_env().cache_dir))
 
 
 def _providers(models: list[str], connection: Connection) -> dict[str, Provider]:

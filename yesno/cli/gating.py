@@ -45,9 +45,9 @@ def compare_runs(
     ] = 0.95,
     as_json: Json = False,
 ) -> int:
-    """Compare two runs item by item; exit with 1 when the second is worse than chance explains.
+    """Compare two runs; exit with 1 when the second is worse.
 
-    Worse is a score, or the share of items that were answered, whose whole paired interval lies on the bad side of the
+    Item by item. Worse is a score, or the share of items that were answered, whose whole paired interval lies on the bad side of the
     margin. Runs of different items or labels are refused.
     """
     from yesno.bench.comparing import compare
@@ -89,10 +89,11 @@ def import_run(
     ] = None,
     as_json: Json = False,
 ) -> int:
-    """Make a run of rows with probabilities from elsewhere, and report it.
+    """Make a run of rows from elsewhere, and report it.
 
-    Each row has `id` and `probability` of yes, or `probabilities`, a list in the order of the options or an object by name. Without --set
-    it has `label` too, and `options` or `levels` where it is no yes/no. A bad row is named, and nothing is written then.
+    A row has `id` and `probability` of yes, or `probabilities`, a list in the order of the options or an object by
+    name. Without --set it has `label` too, and `options` or `levels` where it is no yes/no. A bad row is named, and
+    nothing is written then.
     """
     from yesno.bench.importing import import_rows
     from yesno.bench.reporting import report_of

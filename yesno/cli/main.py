@@ -46,11 +46,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "bench compare": (
         "yesno.cli.gating:compare_runs",
-        "Compare two runs item by item; exit with 1 when the second is worse than chance explains.",
+        "Compare two runs; exit with 1 when the second is worse.",
     ),
     "bench import": (
         "yesno.cli.gating:import_run",
-        "Make a run of rows with probabilities from elsewhere, and report it.",
+        "Make a run of rows from elsewhere, and report it.",
     ),
     "bench report": ("yesno.cli.benching:report_runs", "Write the report of runs anew, of several together."),
     "models list": ("yesno.cli.models:list_models", "List the models of the catalogue and which are here."),
