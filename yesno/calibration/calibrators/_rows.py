@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     Array: TypeAlias = NDArray[np.float64]
 
-__all__ = ["Rows", "curve_fit", "log_softmax", "rows_of"]
+__all__ = ["SEARCH", "Rows", "curve_fit", "log_softmax", "rows_of"]
 
 SLOPE_SPREAD = 1.0
 """Standard deviation of the normal prior on the logarithm of a slope: what keeps separable rows from an infinite one."""
@@ -24,6 +24,9 @@ SHIFT_SPREAD = 3.0
 FLATTEST = 0.01
 """Least slope of a fit, so that the order of labels is kept."""
 STEEPEST = 50.0
+SEARCH = {"maxfun": 1000}
+"""Options of the minimiser. TNC does without BLAS, whose threads cost ten times as much as these small fits where other
+processes want the processors too."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,7 +102,7 @@ def curve_fit(rows: Rows, parts: Callable[[Array], Sequence[Array]]) -> list[flo
         return loss + penalty, gradient + parameters / spreads**2
 
     limits = [*[(math.log(FLATTEST), math.log(STEEPEST))] * (len(columns) - 1), (-20.0, 20.0)]
-    found = minimize(total, np.zeros(len(columns)), jac=True, method="L-BFGS-B", bounds=limits)
+    found = minimize(total, np.zeros(len(columns)), jac=True, method="TNC", bounds=limits, options=SEARCH)
     return [*np.exp(found.x[:-1]).tolist(), float(found.x[-1])]
 
 
