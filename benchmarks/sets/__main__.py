@@ -13,7 +13,7 @@ from benchmarks.splits import split_of
 from benchmarks.tools.items import load as requests
 from yesno.filters import Guardrails, Reranker, ToolFilter
 from yesno.flow import Ask
-from yesno.questions import Scale, YesNo
+from yesno.questions import Question, Scale, YesNo
 
 DATA = Path(__file__).parent / "data"
 REQUESTS = 45
@@ -61,7 +61,7 @@ def row(id: str, group: str, ask: Ask, label: object, split: str | None = None) 
     }
 
 
-def asked(question: Any) -> dict[str, Any]:
+def asked(question: Question[Any]) -> dict[str, Any]:
     """Return a question of a layer as a row has it."""
     match question:
         case YesNo():
