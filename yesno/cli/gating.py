@@ -127,7 +127,7 @@ def _table(changes: Changes) -> Table:
     for change in changes.changes:
         first = True
         for metric, found in change.differences.items():
-            said = "worse, beyond the margin" if metric in change.regressions else verdict(found, metric)
+            said = "WORSE" if metric in change.regressions else verdict(found, metric)
             table.add_row(
                 Text(change.part.set if first else ""),
                 Text(names[change.after] if first else ""),
