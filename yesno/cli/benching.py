@@ -120,7 +120,7 @@ def bench(
     loaded = [set_from(text, question=asked, split=split) for text in sets]
     models = list(dict.fromkeys(model or [Settings.from_env().model]))
     connection = replace(connection, budget_usd=budget)
-    given = {
+    given: dict[str, Any] = {
         "model": models,
         "template": template,
         "strategy": strategy,
