@@ -16,6 +16,7 @@ import typer
 
 from yesno.cli.asking import Level, NoneText, NoWhen, Option, YesWhen, parse_option
 from yesno.cli.options import Connection, Json, Without, cache_file
+from yesno.cli.progress import late, working
 from yesno.cli.session import INTERRUPTED, OK, PROVIDER, USAGE
 from yesno.cli.values import number, whole, word
 from yesno.cli.views import plain, screen, usage_text
@@ -199,8 +200,10 @@ def report_runs(
     from yesno.bench.writing import write_report
 
     known = {found.name: found for found in (set_from(text) for text in sets or ())}
-    report = report_of([load_run(run) for run in runs], sets=known or None, texts=not no_texts)
-    written = write_report(report, out or runs[0])
+    with working(quiet=as_json) as say:
+        say("scoring")
+        report = report_of([load_run(run) for run in runs], sets=known or None, texts=not no_texts)
+        written = write_report(report, out or runs[0])
     show_report(report, written, as_json=as_json)
     return OK
 
@@ -240,7 +243,7 @@ def show_report(
 
 @contextmanager
 def bench_progress() -> Iterator[Tell]:
-    """Give what shows how far a run is and what it cost so far, on a terminal."""
+    """Give what shows how far a run is and what it cost so far, on a terminal and once it takes long."""
     from rich import progress as shown
     from rich.console import Console
 
@@ -271,7 +274,7 @@ def bench_progress() -> Iterator[Tell]:
             cost="cost unknown" if cost is None else f"${cost:.4f}",
         )
 
-    with bar:
+    with late(bar.start, bar.stop):
         yield show
 
 
@@ -287,8 +290,10 @@ def _told(done: Run, spent: Usage, *, texts: bool, as_json: bool) -> int:
         if done.stopped
         else OK
     )
-    report = report_of([done], texts=texts)
-    written = write_report(report, done.folder)
+    with working(quiet=as_json) as say:
+        say("scoring")
+        report = report_of([done], texts=texts)
+        written = write_report(report, done.folder)
     more = {"usage": plain(spent), "stopped": [*done.stopped], "exit_code": code}
     show_report(report, written, as_json=as_json, more=more)
     if not as_json:
