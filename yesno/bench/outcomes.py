@@ -7,6 +7,7 @@ from typing import Any
 
 from yesno.bench.items import Asked, Item, kind_of, options_of
 from yesno.bench.rows import Row, Way
+from yesno.calibration.subjects import question_digest
 from yesno.evidence import Usage
 from yesno.questions import (
     Answer,
@@ -90,6 +91,7 @@ def _head(item: Item, place: Place) -> dict[str, Any]:
         "kind": kind_of(item.question),
         "options": options_of(item.question),
         "label": item.label,
+        "asked": question_digest(item.question),
         "shares": item.shares,
     }
 

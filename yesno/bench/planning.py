@@ -51,6 +51,11 @@ class Opened:
     way: Way
     model: DecisionModel
 
+    @property
+    def asked(self) -> str:
+        """Provider and model."""
+        return f"{self.model.provider_name}:{self.model.model_name}"
+
     def digest(self, kind: str) -> str:
         """Return the digest of the template of a type of question."""
         return self.model.asking.templates.template(kind).digest
@@ -131,6 +136,7 @@ class Plan:
         return RunCard(
             sets={found.name: self._set_card(found) for found in self.sets},
             templates={one.way.template: {kind: one.digest(kind) for kind in kinds} for one in opened},
+            models={one.way.model: one.asked for one in opened},
             settings={
                 name: self.settings[name] for name in CHANGES_ANSWERS if self.settings.get(name) is not None
             },

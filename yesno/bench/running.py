@@ -11,19 +11,19 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from yesno.bench.items import Item, LabelledSet
+from yesno.bench.items import Item, LabelledSet, kind_of
 from yesno.bench.outcomes import Place, failed_row, row_of
 from yesno.bench.planning import Models, Opened, Plan, now
-from yesno.bench.rows import Row, collected, read_rows
+from yesno.bench.rows import Row, Way, collected, read_rows
 from yesno.bench.runs import ROWS, Run, load_run, merged, read_card, write_card
 from yesno.bench.writer import RowWriter
 from yesno.engine.ending import ends_run
 from yesno.engine.ladder import StrategyName
 from yesno.engine.sync import DecisionModel
-from yesno.errors import BudgetExceeded, ConfigError, YesnoError
+from yesno.errors import BudgetExceeded, ConfigError, ProviderUnavailable, YesnoError
 from yesno.evidence import Usage
 
-__all__ = ["GIVE_UP_AFTER", "Progress", "Tell", "run"]
+__all__ = ["GIVE_UP_AFTER", "Progress", "Tell", "ask_items", "run"]
 
 GIVE_UP_AFTER = 10
 """Failures one after the other after which a model is left alone."""
@@ -96,6 +96,43 @@ def run(
         stopped = _ask_all(plan, opened, writer, on_row)
     done = load_run(folder)
     return Run(done.folder, done.card, done.rows, tuple(stopped))
+
+
+def ask_items(
+    model: DecisionModel,
+    found: LabelledSet,
+    *,
+    limit: int | None = None,
+    on_row: Tell = lambda progress: None,
+) -> tuple[Row, ...]:
+    """Ask an open model about the items of a set, and return their rows without keeping them anywhere.
+
+    Args:
+        model: Whom to ask.
+        found: The items.
+        limit: Most items, the first ones.
+        on_row: Told of each row.
+
+    Raises:
+        ProviderError: The host failed ten times in a row, or no item could fare better.
+        BudgetExceeded, ConfigError: No further item could be asked about.
+    """
+    asked = f"{model.provider_name}:{model.model_name}"
+    one = Opened(Way(asked, model.asking.templates.name, "auto"), model)
+    todo = [
+        (item, Place(found.name, found.version, one.way, one.digest(kind_of(item.question))))
+        for item in found.items[:limit]
+    ]
+    rows: list[Row] = []
+    before = model.usage
+    on_row(Progress(0, len(todo), Usage()))
+    try:
+        for row in _asked(one, todo):
+            rows.append(row)
+            on_row(Progress(len(rows), len(todo), model.usage - before, row))
+    except _LeftAlone as error:
+        raise ProviderUnavailable(str(error), provider=model.provider_name) from error
+    return tuple(rows)
 
 
 def _ask_all(plan: Plan, opened: Sequence[Opened], writer: RowWriter, on_row: Tell) -> list[str]:

@@ -50,6 +50,8 @@ class RunCard:
     """Name -> what is asked about of it."""
     templates: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Template set -> type of question -> digest of its template."""
+    models: Mapping[str, str] = field(default_factory=dict)
+    """Name of a model in the rows -> `provider:model` as it was asked for."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Settings of the models that can change an answer, such as `orders`, as plain JSON values."""
     commands: tuple[str, ...] = ()
@@ -189,5 +191,6 @@ def merged(old: RunCard | None, new: RunCard) -> RunCard:
         old,
         sets=sets,
         templates={**old.templates, **new.templates},
+        models={**old.models, **new.models},
         commands=tuple(dict.fromkeys((*old.commands, *new.commands))),
     )

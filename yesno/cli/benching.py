@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from yesno.engine.sqlite_cache import SqliteCache
     from yesno.providers.base import Provider
 
-__all__ = ["bench", "report_runs", "set_from", "show_report"]
+__all__ = ["bench", "bench_progress", "question_from", "report_runs", "set_from", "show_report"]
 
 Sets = Annotated[
     list[str], typer.Argument(metavar="[NAME=]SET…", help="Labelled items: JSONL, CSV, Parquet, JevBench.")
@@ -117,7 +117,7 @@ def bench(
     """
     from yesno.bench import scoring  # noqa: F401 - what a report needs is missed before anything is spent
 
-    asked = _question(question, option, none, level, yes_when, no_when)
+    asked = question_from(question, option, none, level, yes_when, no_when)
     loaded = [set_from(text, question=asked, split=split) for text in sets]
     models = list(dict.fromkeys(model or [Settings.from_env().model]))
     connection = replace(connection, budget_usd=budget)
@@ -333,7 +333,7 @@ def _table(report: Report) -> Table:
     return table
 
 
-def _question(
+def question_from(
     question: str | None,
     option: list[str] | None,
     none: str | None,
@@ -341,6 +341,11 @@ def _question(
     yes_when: str | None,
     no_when: str | None,
 ) -> Asked | None:
+    """Return the question that the options ask of rows without one; None when they ask none.
+
+    Raises:
+        QuestionError: An option has no question, or there are both options and levels.
+    """
     if question is None:
         if option or none or level or yes_when or no_when:
             raise QuestionError("--option, --none, --level, --yes-when and --no-when belong to a --question")

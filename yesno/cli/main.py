@@ -53,6 +53,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Make a run of rows from elsewhere, and report it.",
     ),
     "bench report": ("yesno.cli.benching:report_runs", "Write the report of runs anew, of several together."),
+    "calibrate": (
+        "yesno.cli.calibrating:calibrate",
+        "Fit a calibration card to labelled rows, or to a run of yesno bench.",
+    ),
     "models list": ("yesno.cli.models:list_models", "List the models of the catalogue and which are here."),
     "models pull": ("yesno.cli.models:pull_model", "Fetch a model; an interrupted download goes on."),
 }
