@@ -13,7 +13,7 @@ from benchmarks.splits import split_of
 from benchmarks.tools.items import load as requests
 from yesno.filters import Guardrails, Reranker, ToolFilter
 from yesno.flow import Ask
-from yesno.questions import Scale, YesNo
+from yesno.questions import Question, Scale, YesNo
 
 DATA = Path(__file__).parent / "data"
 REQUESTS = 45
@@ -24,7 +24,7 @@ GRADES = ("not relevant", "partly relevant", "an answer")
 def tool_relevance() -> Iterator[dict[str, Any]]:
     """Yield a row for each tool on offer: is it needed for the request?"""
     for item in requests("own", "heldout", REQUESTS):
-        asks: list[Ask] = next(ToolFilter().select(item.tools, item.messages))
+        asks = list(next(ToolFilter().select(item.tools, item.messages)))
         for name, ask in zip(item.names, asks, strict=True):
             yield row(f"{item.id}/{name}", item.id, ask, "yes" if name in item.relevant else "no")
 
@@ -32,7 +32,7 @@ def tool_relevance() -> Iterator[dict[str, Any]]:
 def rerank() -> Iterator[dict[str, Any]]:
     """Yield a row for each passage: how well does it answer the query?"""
     for item in queries("heldout", QUERIES):
-        asks: list[Ask] = next(Reranker(levels=GRADES).rerank(item.query, item.documents))
+        asks = list(next(Reranker(levels=GRADES).rerank(item.query, item.documents)))
         for number, (ask, grade) in enumerate(zip(asks, item.grades, strict=True)):
             yield row(f"{item.id}/{number}", item.id, ask, grade)
 
@@ -61,7 +61,7 @@ def row(id: str, group: str, ask: Ask, label: object, split: str | None = None) 
     }
 
 
-def asked(question: Any) -> dict[str, Any]:
+def asked(question: Question[Any]) -> dict[str, Any]:
     """Return a question of a layer as a row has it."""
     match question:
         case YesNo():

@@ -79,7 +79,7 @@ def _answers(report: Report) -> Table:
             Figure(f"{cell.asked:,}"),
             *(Figure(_percent(cell.share(kind))) for kind in ("answer", "undecided", "refusal", "error")),
             Figure(NOTHING if cell.label_mass is None else f"{cell.label_mass:.3f}"),
-            Figure(", ".join(_counted(cell.methods)) or NOTHING),
+            Figure(", ".join(cell.methods if len(cell.methods) == 1 else _counted(cell.methods)) or NOTHING),
         )
         for cell in report.cells
     ]
@@ -209,6 +209,4 @@ def _dollars(usd: float) -> str:
 
 
 def _counted(counts: Mapping[str, int]) -> Sequence[str]:
-    if len(counts) == 1:
-        return [*counts]
     return [f"{name} {number:,}" for name, number in sorted(counts.items(), key=lambda pair: -pair[1])]

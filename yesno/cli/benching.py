@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import fields, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,6 +16,7 @@ import typer
 
 from yesno.cli.asking import Level, NoneText, NoWhen, Option, YesWhen, parse_option
 from yesno.cli.options import Connection, Json, Without, cache_file
+from yesno.cli.progress import late, working
 from yesno.cli.session import INTERRUPTED, OK, PROVIDER, USAGE
 from yesno.cli.values import number, whole, word
 from yesno.cli.views import plain, screen, usage_text
@@ -78,6 +80,9 @@ _CacheFile = Annotated[
     typer.Option("--cache", metavar="FILE", help="Keep replies there. [default: in the user's cache folder]"),
 ]
 _NoCache = Annotated[bool, typer.Option("--no-cache", help="Keep no replies, and use none.")]
+_Threads = Annotated[
+    int | None, typer.Option("--threads", metavar="N", parser=whole, help="Threads of local models.")
+]
 _NoTexts = Annotated[bool, typer.Option("--no-texts", help="Show no inputs in the report.")]
 
 
@@ -98,6 +103,7 @@ def bench(
     level: Level = None,
     yes_when: YesWhen = None,
     no_when: NoWhen = None,
+    threads: _Threads = None,
     no_texts: _NoTexts = False,
     *,
     connection: Annotated[Connection, Without("model", "template", "strategy", "cache", "budget_usd")],
@@ -115,25 +121,17 @@ def bench(
     loaded = [set_from(text, question=asked, split=split) for text in sets]
     models = list(dict.fromkeys(model or [Settings.from_env().model]))
     connection = replace(connection, budget_usd=budget)
-    words = _command(
-        sets,
-        {
-            "model": models,
-            "template": template or [],
-            "strategy": strategy or [],
-            "out": [out],
-            "limit": [limit],
-            "split": [split],
-            "budget": [budget],
-            "question": [question],
-            "option": option or [],
-            "none": [none],
-            "level": level or [],
-            "yes-when": [yes_when],
-            "no-when": [no_when],
-        },
-        connection,
-    )
+    given: dict[str, Any] = {
+        "model": models,
+        "template": template,
+        "strategy": strategy,
+        "out": out,
+        "limit": limit,
+        "split": split,
+    }
+    given |= {"budget": budget, "question": question, "option": option, "none": none, "level": level}
+    given |= {"yes-when": yes_when, "no-when": no_when, "threads": threads}
+    words = _command(sets, given, connection)
     plan = {
         "templates": [*(template or (None,))],
         "strategies": strategy or ["auto"],
@@ -142,7 +140,8 @@ def bench(
         "command": words,
     }
     try:
-        done, spent = _asked(loaded, models, connection, _cache(models, cache, off=no_cache), plan)
+        providers = partial(_providers, models, connection, threads)
+        done, spent = _asked(loaded, providers, connection, _cache(models, cache, off=no_cache), plan)
     except KeyboardInterrupt:
         print(f"yesno: stopped; the same command goes on in {str(out)!r}", file=sys.stderr)
         return INTERRUPTED
@@ -151,7 +150,7 @@ def bench(
 
 def _asked(
     sets: list[LabelledSet],
-    models: list[str],
+    providers: Callable[[], dict[str, Provider]],
     connection: Connection,
     cache: SqliteCache | None,
     plan: dict[str, Any],
@@ -165,7 +164,8 @@ def _asked(
     with ExitStack() as held:
         if cache is not None:
             settings["cache"] = held.enter_context(cache)
-        if connection.memory and not _scripted(models):
+        models = providers()
+        if connection.memory and not _scripted([*models]):
             from yesno.engine.folder_memory import FolderMemory
 
             folder = Settings.from_env().cache_dir
@@ -177,7 +177,7 @@ def _asked(
             spent = progress.spent
             show(progress)
 
-        done = run(sets, models=_providers(models, connection), on_row=note, **plan, **settings)
+        done = run(sets, models=models, on_row=note, **plan, **settings)
     return done, spent
 
 
@@ -200,8 +200,10 @@ def report_runs(
     from yesno.bench.writing import write_report
 
     known = {found.name: found for found in (set_from(text) for text in sets or ())}
-    report = report_of([load_run(run) for run in runs], sets=known or None, texts=not no_texts)
-    written = write_report(report, out or runs[0])
+    with working(quiet=as_json) as say:
+        say("scoring")
+        report = report_of([load_run(run) for run in runs], sets=known or None, texts=not no_texts)
+        written = write_report(report, out or runs[0])
     show_report(report, written, as_json=as_json)
     return OK
 
@@ -241,7 +243,7 @@ def show_report(
 
 @contextmanager
 def bench_progress() -> Iterator[Tell]:
-    """Give what shows how far a run is and what it cost so far, on a terminal."""
+    """Give what shows how far a run is and what it cost so far, on a terminal and once it takes long."""
     from rich import progress as shown
     from rich.console import Console
 
@@ -272,7 +274,7 @@ def bench_progress() -> Iterator[Tell]:
             cost="cost unknown" if cost is None else f"${cost:.4f}",
         )
 
-    with bar:
+    with late(bar.start, bar.stop):
         yield show
 
 
@@ -288,8 +290,10 @@ def _told(done: Run, spent: Usage, *, texts: bool, as_json: bool) -> int:
         if done.stopped
         else OK
     )
-    report = report_of([done], texts=texts)
-    written = write_report(report, done.folder)
+    with working(quiet=as_json) as say:
+        say("scoring")
+        report = report_of([done], texts=texts)
+        written = write_report(report, done.folder)
     more = {"usage": plain(spent), "stopped": [*done.stopped], "exit_code": code}
     show_report(report, written, as_json=as_json, more=more)
     if not as_json:
@@ -307,7 +311,9 @@ def _table(report: Report) -> Table:
 
     paid = any(cell.cost_usd != 0 for cell in report.cells)
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("set", overflow="fold")
+    table.add_column(
+        "set", overflow="fold", min_width=min(16, max(len(cell.part.set) for cell in report.cells))
+    )
     table.add_column("model", overflow="fold")
     for heading in ("answered", "log loss", "ECE (chance)", "right", *(["cost"] if paid else [])):
         table.add_column(heading, justify="right", no_wrap=True)
@@ -365,14 +371,15 @@ def _cache(models: list[str], file: Path | None, *, off: bool) -> SqliteCache | 
     return SqliteCache(file or cache_file(Settings.from_env().cache_dir))
 
 
-def _providers(models: list[str], connection: Connection) -> dict[str, Provider]:
+def _providers(models: list[str], connection: Connection, threads: int | None) -> dict[str, Provider]:
     from yesno.cli.progress import download_progress
     from yesno.providers import load_provider
 
     found: dict[str, Provider] = {}
     try:
         for name in models:
-            here = {"progress": download_progress()} if name.partition(":")[0] == "local" else {}
+            local = name.partition(":")[0] == "local"
+            here = {"progress": download_progress(), "threads": threads} if local else {}
             found[name] = load_provider(name, base_url=connection.base_url, **here)
     except YesnoError:
         for provider in found.values():
@@ -381,13 +388,12 @@ def _providers(models: list[str], connection: Connection) -> dict[str, Provider]
     return found
 
 
-def _command(sets: list[str], given: dict[str, list[Any]], connection: Connection) -> str:
+def _command(sets: list[str], given: dict[str, Any], connection: Connection) -> str:
     """Return the command line of a run, with the options that were given."""
     words = ["yesno", "bench", *sets]
-    for name, values in given.items():
-        for value in values:
-            if value is not None:
-                words += [f"--{name}", str(value)]
+    for name, value in given.items():
+        for one in value if isinstance(value, list) else [] if value is None else [value]:
+            words += [f"--{name}", str(one)]
     for held in fields(Connection):
         value = getattr(connection, held.name)
         if value == held.default or held.name in (

@@ -83,6 +83,9 @@ def import_run(
     model: Annotated[
         str | None, typer.Option("--model", metavar="NAME", help="The model, for rows that do not say it.")
     ] = None,
+    set_name: Annotated[
+        str | None, typer.Option("--set-name", metavar="NAME", help="Name of the set, by default the file's.")
+    ] = None,
     labelled: Annotated[
         str | None,
         typer.Option("--set", metavar="[NAME=]SET", help="The labelled items that the rows are about."),
@@ -102,8 +105,9 @@ def import_run(
     words = ["yesno", "bench", "import", str(file), "--out", str(out)]
     words += [] if model is None else ["--model", model]
     words += [] if labelled is None else ["--set", labelled]
+    words += [] if set_name is None else ["--set-name", set_name]
     held = None if labelled is None else set_from(labelled)
-    run = import_rows(file, out=out, model=model, labelled=held, command=shlex.join(words))
+    run = import_rows(file, out=out, model=model, labelled=held, set_name=set_name, command=shlex.join(words))
     report = report_of([run], sets=None if held is None else {held.name: held})
     show_report(report, write_report(report, run.folder), as_json=as_json)
     return OK
@@ -123,7 +127,7 @@ def _table(changes: Changes) -> Table:
     for change in changes.changes:
         first = True
         for metric, found in change.differences.items():
-            said = "worse, beyond the margin" if metric in change.regressions else verdict(found, metric)
+            said = "WORSE" if metric in change.regressions else verdict(found, metric)
             table.add_row(
                 Text(change.part.set if first else ""),
                 Text(names[change.after] if first else ""),
