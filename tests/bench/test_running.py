@@ -17,7 +17,10 @@ from yesno.bench.items import set_of
 from yesno.bench.rows import read_rows
 from yesno.bench.running import GIVE_UP_AFTER, run
 from yesno.bench.runs import load_run
+from yesno.calibration import Calibration, Subject
+from yesno.calibration.calibrators import Temperature
 from yesno.errors import ConfigError, ProviderRejected, ProviderUnavailable
+from yesno.templates.sets import TemplateSet
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -250,3 +253,13 @@ def test_a_question_that_many_items_ask_is_announced_once(tmp_path, monkeypatch)
     )
     run([spam_set(4)], models={"m": FakeProvider(right)}, out=tmp_path)
     assert announced == ["Is it spam?"]
+
+
+def test_a_run_with_cards_says_which_and_its_rows_are_calibrated(tmp_path):
+    template = TemplateSet.load("default").template("yes_no").id
+    card = Calibration(Subject("fake", "fake", "logprobs", template, "yes_no"), Temperature(2.0))
+    done = run([spam_set(2)], models={"one": FakeProvider(right)}, out=tmp_path, calibration=card)
+    assert all(row.calibrated and row.raw is not None for row in done.rows)
+    assert len(done.card.settings["calibration"]) == 1
+    with pytest.raises(ConfigError, match="another `calibration`"):
+        run([spam_set(2)], models={"one": FakeProvider(right)}, out=tmp_path)

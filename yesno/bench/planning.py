@@ -6,6 +6,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -13,6 +14,7 @@ from yesno.bench.items import Item, LabelledSet, kind_of, load_set
 from yesno.bench.outcomes import Place
 from yesno.bench.rows import RowKey, Way
 from yesno.bench.runs import RunCard, SetCard
+from yesno.calibration.files import load_calibrations
 from yesno.engine.ladder import StrategyName
 from yesno.engine.sync import DecisionModel
 from yesno.errors import ConfigError
@@ -39,6 +41,7 @@ OF_MODEL = (
         "memory",
         "limits",
         "hedge",
+        "calibration",
     ),
 )
 """Settings of a `DecisionModel`; all others are of its provider."""
@@ -138,7 +141,8 @@ class Plan:
             templates={one.way.template: {kind: one.digest(kind) for kind in kinds} for one in opened},
             models={one.way.model: one.asked for one in opened},
             settings={
-                name: self.settings[name] for name in CHANGES_ANSWERS if self.settings.get(name) is not None
+                **{n: self.settings[n] for n in CHANGES_ANSWERS if self.settings.get(n) is not None},
+                **_cards(self.settings.get("calibration")),
             },
             commands=() if command is None else (command,),
             made=now(),
@@ -149,6 +153,14 @@ class Plan:
         splits = {item.split for item in found.items}
         split = splits.pop() if len(splits) == 1 else None
         return SetCard(found.version, len(self.items(found)), found.path, split)
+
+
+def _cards(source: Any) -> dict[str, list[str]]:  # noqa: ANN401 - as `DecisionModel` takes it
+    """Return the digests of calibration cards as a setting; nothing without cards."""
+    if source is None:
+        return {}
+    written = [card.to_json().encode() for card in load_calibrations(source)]
+    return {"calibration": sorted(sha256(text).hexdigest()[:12] for text in written)}
 
 
 def now() -> str:
