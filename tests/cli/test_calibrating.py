@@ -81,7 +81,7 @@ def test_json_holds_every_candidate_and_no_table(asked, rows):
     shown = json.loads(out)
     (one,) = shown["cards"]
     assert (one["file"], one["improved"], one["sets"]) == (str(card), True, ["spam"])
-    assert [c["calibrator"] for c in one["card"]["evidence"]["candidates"]] == ["temperature", "platt"]
+    assert [c["calibrator"] for c in one["card"]["evidence"]["candidates"]] == ["prior", "temperature", "platt"]
     assert 0 < one["ece_after"] < one["ece_before"]
     assert shown["usage"]["requests"] == 120
 
@@ -89,7 +89,7 @@ def test_json_holds_every_candidate_and_no_table(asked, rows):
 def test_a_calibrated_model_is_left_alone_and_that_is_said(asked, rows):
     code, out, _, card = asked(rows(labelled(true_odds=lambda z: z)))
     assert code == 0
-    assert "none of temperature, platt was shown to do better than what was read" in out
+    assert "none of prior, temperature, platt was shown to do better than what was read" in out
     assert load_calibration(card).calibrator.name == "identity"
 
 
