@@ -81,7 +81,11 @@ def test_json_holds_every_candidate_and_no_table(asked, rows):
     shown = json.loads(out)
     (one,) = shown["cards"]
     assert (one["file"], one["improved"], one["sets"]) == (str(card), True, ["spam"])
-    assert [c["calibrator"] for c in one["card"]["evidence"]["candidates"]] == ["prior", "temperature", "platt"]
+    assert [c["calibrator"] for c in one["card"]["evidence"]["candidates"]] == [
+        "prior",
+        "temperature",
+        "platt",
+    ]
     assert 0 < one["ece_after"] < one["ece_before"]
     assert shown["usage"]["requests"] == 120
 
