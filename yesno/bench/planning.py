@@ -6,6 +6,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -13,6 +14,7 @@ from yesno.bench.items import Item, LabelledSet, kind_of, load_set
 from yesno.bench.outcomes import Place
 from yesno.bench.rows import RowKey, Way
 from yesno.bench.runs import RunCard, SetCard
+from yesno.calibration.files import load_calibrations
 from yesno.engine.ladder import StrategyName
 from yesno.engine.sync import DecisionModel
 from yesno.errors import ConfigError
@@ -28,18 +30,8 @@ CHANGES_ANSWERS = ("min_label_mass", "orders", "packing", "prior", "strict")
 """Settings by which the rows of one run must not differ."""
 OF_MODEL = (
     *CHANGES_ANSWERS,
-    *(
-        "timeout_s",
-        "concurrency",
-        "retry",
-        "listeners",
-        "cache",
-        "budget",
-        "price",
-        "memory",
-        "limits",
-        "hedge",
-    ),
+    *("calibration", "timeout_s", "concurrency", "retry", "listeners"),
+    *("cache", "budget", "price", "memory", "limits", "hedge"),
 )
 """Settings of a `DecisionModel`; all others are of its provider."""
 
@@ -106,7 +98,11 @@ class Plan:
         return found.items[: self.limit]
 
     def opened(self, held: ExitStack) -> list[Opened]:
-        """Return the models in all their ways, to be closed with `held`; those of one name share a provider."""
+        """Return the models in all their ways, to be closed with `held`; those of one name share a provider.
+
+        Raises:
+            ConfigError: A model or template set is unknown, or two template sets have one name.
+        """
         found: dict[Way, Opened] = {}
         mine = {name: value for name, value in self.settings.items() if name in OF_MODEL}
         others = {name: value for name, value in self.settings.items() if name not in OF_MODEL}
@@ -117,7 +113,11 @@ class Plan:
                     model = DecisionModel(provider, template=template, strategy=strategy, **mine)
                     held.enter_context(model)
                     way = Way(name, model.asking.templates.name, strategy)
-                    found.setdefault(way, Opened(way, model))
+                    earlier = found.setdefault(way, Opened(way, model))
+                    if earlier.model.asking.templates != model.asking.templates:
+                        raise ConfigError(
+                            f"two template sets are called {way.template!r}; rename the folder of one"
+                        )
         return [*found.values()]
 
     def left(self, one: Opened, done: Container[RowKey]) -> Iterator[tuple[Item, Place]]:
@@ -137,13 +137,20 @@ class Plan:
             sets={found.name: self._set_card(found) for found in self.sets},
             templates={one.way.template: {kind: one.digest(kind) for kind in kinds} for one in opened},
             models={one.way.model: one.asked for one in opened},
-            settings={
-                name: self.settings[name] for name in CHANGES_ANSWERS if self.settings.get(name) is not None
-            },
+            settings=self._said(),
             commands=() if command is None else (command,),
             made=now(),
             yesno=__version__,
         )
+
+    def _said(self) -> dict[str, Any]:
+        """Return the settings that change answers; of calibration cards, what they hold."""
+        said = {name: self.settings[name] for name in CHANGES_ANSWERS if self.settings.get(name) is not None}
+        source = self.settings.get("calibration")
+        if source is not None:
+            cards = [card.to_json().encode() for card in load_calibrations(source)]
+            said["calibration"] = sorted(sha256(card).hexdigest()[:16] for card in cards)
+        return said
 
     def _set_card(self, found: LabelledSet) -> SetCard:
         splits = {item.split for item in found.items}

@@ -164,6 +164,10 @@ def _asked(
     with ExitStack() as held:
         if cache is not None:
             settings["cache"] = held.enter_context(cache)
+        if connection.calibration:
+            from yesno.cli.notes import calibration_notes
+
+            held.enter_context(calibration_notes())
         models = providers()
         if connection.memory and not _scripted([*models]):
             from yesno.engine.folder_memory import FolderMemory
@@ -406,11 +410,9 @@ def _command(sets: list[str], given: dict[str, Any], connection: Connection) -> 
         ):
             continue
         name = held.name.replace("_", "-")
-        words += (
-            [f"--no-{name}"]
-            if value is False
-            else [f"--{name}"]
-            if value is True
-            else [f"--{name}", str(value)]
-        )
+        if isinstance(value, bool):
+            words.append(f"--{name}" if value else f"--no-{name}")
+            continue
+        for one in value if isinstance(value, list) else [value]:
+            words += [f"--{name}", str(one)]
     return shlex.join(words)
