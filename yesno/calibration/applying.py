@@ -6,9 +6,10 @@ import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
-from yesno.calibration.calibrators import Calibrator, Identity
+from yesno.calibration.calibrators import Calibrator, Identity, LabelPrior
 from yesno.calibration.calibrators._base import shares_of
 from yesno.reading.outcome import Reading, Sampled
+from yesno.reading.priors import corrected
 
 __all__ = ["STEP", "calibrated", "unrounded"]
 
@@ -33,7 +34,7 @@ def unrounded(probabilities: Sequence[float], flags: Collection[str]) -> tuple[f
 def calibrated(reading: Reading, calibrator: Calibrator, *, directed: bool) -> Reading:
     """Return a reading with a calibrator applied to its probabilities and bounds.
 
-    The bounds of two labels are the calibrated old bounds. Those of more labels hold for every distribution within
+    The bounds of two labels are the calibrated old bounds, and those of a prior exact. Those of more labels hold for every distribution within
     the old bounds; of samples they are what a label's old bounds give when the other labels keep their proportions.
 
     Args:
@@ -43,6 +44,11 @@ def calibrated(reading: Reading, calibrator: Calibrator, *, directed: bool) -> R
     """
     if isinstance(calibrator, Identity):
         return reading
+    raw = reading.probabilities if reading.uncorrected is None else reading.uncorrected
+    if isinstance(calibrator, LabelPrior) and reading.sampled is None:
+        return replace(
+            corrected(reading, calibrator.prior), uncorrected=raw, flags=reading.flags, calibrated=True
+        )
     point = calibrator(reading.probabilities, directed=directed)
     if len(point) == 2 or reading.sampled is not None:
         low, high = _along(reading, calibrator, directed=directed)
@@ -58,7 +64,7 @@ def calibrated(reading: Reading, calibrator: Calibrator, *, directed: bool) -> R
         mass=low,
         spare=tuple(b - a for a, b in zip(low, high, strict=True)),
         unseen=max(0.0, 1.0 - sum(low)),
-        uncorrected=reading.probabilities if reading.uncorrected is None else reading.uncorrected,
+        uncorrected=raw,
         calibrated=True,
         sampled=None if reading.sampled is None else _stretched(reading, reading.sampled, low, high),
     )
