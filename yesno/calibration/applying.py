@@ -50,7 +50,9 @@ def calibrated(reading: Reading, calibrator: Calibrator, *, directed: bool) -> R
             corrected(reading, calibrator.prior), uncorrected=raw, flags=reading.flags, calibrated=True
         )
     point = calibrator(reading.probabilities, directed=directed)
-    if len(point) == 2 or reading.sampled is not None:
+    if len(point) == 2:
+        low, high = _of_two(reading, calibrator, directed=directed)
+    elif reading.sampled is not None:
         low, high = _along(reading, calibrator, directed=directed)
     else:
         low, high = _around(reading, calibrator, directed=directed)
@@ -68,6 +70,16 @@ def calibrated(reading: Reading, calibrator: Calibrator, *, directed: bool) -> R
         calibrated=True,
         sampled=None if reading.sampled is None else _stretched(reading, reading.sampled, low, high),
     )
+
+
+def _of_two(
+    reading: Reading, calibrator: Calibrator, *, directed: bool
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return the bounds of two labels: where one is least, the other is greatest."""
+    down, up = reading.low[0], reading.high[0]
+    least = calibrator((down, 1.0 - down), directed=directed)
+    most = least if up == down else calibrator((up, 1.0 - up), directed=directed)
+    return (least[0], most[1]), (most[0], least[1])
 
 
 def _along(
