@@ -47,7 +47,7 @@ bench: $(VENV)/.dev
 	  benchmarks/quality/data/snips.jsonl benchmarks/quality/data/clinc150.jsonl benchmarks/quality/data/sentiment.jsonl \
 	  benchmarks/quality/data/injection.jsonl benchmarks/sets/data/harmful_request.jsonl \
 	  benchmarks/sets/data/tool_relevance.jsonl benchmarks/sets/data/rerank.jsonl \
-	  --model local:smollm2 --split heldout --limit 6 --no-cache --no-memory --out build/bench
+	  --model local:smollm2 --split heldout --limit 4 --no-cache --no-memory --out build/bench
 
 wheel: $(VENV)/.dev
 	$(BIN)/python scripts/check_wheel.py
