@@ -18,7 +18,7 @@ from yesno.bench.rows import read_rows
 from yesno.bench.running import GIVE_UP_AFTER, run
 from yesno.bench.runs import load_run
 from yesno.calibration import Calibration, Subject
-from yesno.calibration.calibrators import Temperature
+from yesno.calibration.calibrators import Platt, Temperature
 from yesno.errors import ConfigError, ProviderRejected, ProviderUnavailable
 from yesno.templates.sets import TemplateSet
 
@@ -253,6 +253,30 @@ def test_a_question_that_many_items_ask_is_announced_once(tmp_path, monkeypatch)
     )
     run([spam_set(4)], models={"m": FakeProvider(right)}, out=tmp_path)
     assert announced == ["Is it spam?"]
+
+
+def test_two_template_sets_of_one_name_are_refused_and_one_that_is_named_twice_is_asked_once(tmp_path):
+    copy = tmp_path / "default"
+    copy.mkdir()
+    for file in (ROOT / "prompts" / "few_shot").glob("*.j2"):
+        (copy / file.name).write_text(file.read_text(encoding="utf-8"), encoding="utf-8")
+    models = {"m": FakeProvider(right)}
+    with pytest.raises(ConfigError, match="two template sets are called 'default'"):
+        run([spam_set(2)], models=models, templates=["default", copy], out=tmp_path / "run")
+    done = run([spam_set(2)], models=models, templates=[None, "default"], out=tmp_path / "run")
+    assert len(done.rows) == 2
+
+
+def test_rows_say_that_they_are_calibrated_and_another_card_makes_another_run(tmp_path):
+    digest = run([spam_set(1)], models={"m": FakeProvider(right)}, out=tmp_path / "raw").rows[0].template_hash
+    subject = Subject("fake", "fake", "logprobs", f"default/yes_no#{digest}", "yes_no", 2, 2)
+    card, other = Calibration(subject, Platt(0.5, 0.0)), Calibration(subject, Platt(0.25, 0.0))
+    done = run([spam_set(1)], models={"m": FakeProvider(right)}, out=tmp_path / "run", calibration=card)
+    assert done.rows[0].calibrated
+    assert done.rows[0].raw == pytest.approx((0.8, 0.2))
+    assert done.rows[0].probabilities == pytest.approx((2 / 3, 1 / 3))
+    with pytest.raises(ConfigError, match="begun with another `calibration`"):
+        run([spam_set(1)], models={"m": FakeProvider(right)}, out=tmp_path / "run", calibration=other)
 
 
 def test_a_run_with_cards_says_which_and_its_rows_are_calibrated(tmp_path):

@@ -109,7 +109,11 @@ class Plan:
         return found.items[: self.limit]
 
     def opened(self, held: ExitStack) -> list[Opened]:
-        """Return the models in all their ways, to be closed with `held`; those of one name share a provider."""
+        """Return the models in all their ways, to be closed with `held`; those of one name share a provider.
+
+        Raises:
+            ConfigError: A model or template set is unknown, or two template sets have one name.
+        """
         found: dict[Way, Opened] = {}
         mine = {name: value for name, value in self.settings.items() if name in OF_MODEL}
         others = {name: value for name, value in self.settings.items() if name not in OF_MODEL}
@@ -120,7 +124,11 @@ class Plan:
                     model = DecisionModel(provider, template=template, strategy=strategy, **mine)
                     held.enter_context(model)
                     way = Way(name, model.asking.templates.name, strategy)
-                    found.setdefault(way, Opened(way, model))
+                    earlier = found.setdefault(way, Opened(way, model))
+                    if earlier.model.asking.templates != model.asking.templates:
+                        raise ConfigError(
+                            f"two template sets are called {way.template!r}; rename the folder of one"
+                        )
         return [*found.values()]
 
     def left(self, one: Opened, done: Container[RowKey]) -> Iterator[tuple[Item, Place]]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from yesno.bench.rows import SCHEMA, Row, collected, read_rows
+from yesno.calibration.files import write_whole
 from yesno.errors import ConfigError
 
 __all__ = [
@@ -22,7 +22,6 @@ __all__ = [
     "merged",
     "read_card",
     "write_card",
-    "write_whole",
 ]
 
 CARD = "run.json"
@@ -139,22 +138,7 @@ def write_card(folder: Path, card: RunCard) -> None:
         ConfigError: It cannot be written.
     """
     said = {"v": SCHEMA, **asdict(card)}
-    write_whole(folder / CARD, json.dumps(said, ensure_ascii=False, indent=2) + "\n")
-
-
-def write_whole(file: Path, text: str) -> None:
-    """Write a file so that nobody ever sees a part of it.
-
-    Raises:
-        ConfigError: It cannot be written.
-    """
-    part = file.with_name(f".{file.name}.{os.getpid()}")
-    try:
-        part.write_bytes(text.encode("utf-8", "backslashreplace"))
-        part.replace(file)
-    except OSError as error:
-        part.unlink(missing_ok=True)
-        raise ConfigError(f"{str(file)!r} cannot be written: {error.strerror or error}") from error
+    write_whole(folder / CARD, json.dumps(said, indent=2) + "\n")
 
 
 def merged(old: RunCard | None, new: RunCard) -> RunCard:

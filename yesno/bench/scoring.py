@@ -121,7 +121,8 @@ def cells_of(rows: Iterable[Row], *, draws: int = DRAWS) -> list[Cell]:
     sorted_out: dict[tuple[Part, Way], list[Row]] = {}
     for row in rows:
         sorted_out.setdefault((Part(row.set, row.kind), row.way), []).append(row)
-    parts = {part: place for place, part in enumerate(dict.fromkeys(part for part, _ in sorted_out))}
+    sets = {name: place for place, name in enumerate(dict.fromkeys(part.set for part, _ in sorted_out))}
+    parts = {part: (sets[part.set], place) for place, (part, _) in reversed([*enumerate(sorted_out)])}
     ways = {way: place for place, way in enumerate(dict.fromkeys(way for _, way in sorted_out))}
     order = sorted(sorted_out, key=lambda key: (parts[key[0]], ways[key[1]]))
     return [_cell(part, way, sorted_out[part, way], draws) for part, way in order]

@@ -7,7 +7,7 @@ from pathlib import Path
 from yesno.bench.markdown import markdown_of
 from yesno.bench.pages import page_of
 from yesno.bench.reporting import Report
-from yesno.bench.runs import write_whole
+from yesno.calibration.files import write_whole
 
 __all__ = ["MARKDOWN", "PAGE", "write_report"]
 
@@ -23,6 +23,11 @@ def write_report(report: Report, folder: str | Path) -> tuple[Path, Path]:
     """
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)
-    write_whole(place / MARKDOWN, markdown_of(report))
-    write_whole(place / PAGE, page_of(report))
+    write_whole(place / MARKDOWN, _text(markdown_of(report)))
+    write_whole(place / PAGE, _text(page_of(report)))
     return place / MARKDOWN, place / PAGE
+
+
+def _text(made: str) -> str:
+    """Return a text that UTF-8 can hold: half of a surrogate pair, which JSON can have, becomes its escape."""
+    return made.encode("utf-8", "backslashreplace").decode("utf-8")

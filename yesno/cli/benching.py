@@ -312,11 +312,14 @@ def _table(report: Report) -> Table:
     from rich.table import Table
     from rich.text import Text
 
+    several = {part.set for part in report.parts if sum(part.set == other.set for other in report.parts) > 1}
+    names = {
+        part: f"{part.set} ({part.kind.replace('_', '/')})" if part.set in several else part.set
+        for part in report.parts
+    }
     paid = any(cell.cost_usd != 0 for cell in report.cells)
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column(
-        "set", overflow="fold", min_width=min(16, max(len(cell.part.set) for cell in report.cells))
-    )
+    table.add_column("set", overflow="fold", min_width=min(16, max(map(len, names.values()))))
     table.add_column("model", overflow="fold")
     for heading in ("answered", "log loss", "ECE (chance)", "right", *(["cost"] if paid else [])):
         table.add_column(heading, justify="right", no_wrap=True)
@@ -324,7 +327,7 @@ def _table(report: Report) -> Table:
     for cell in report.cells:
         loss, right, noise = cell.scores["log_loss"], cell.scores["accuracy"], cell.noise
         table.add_row(
-            Text("" if cell.part == before else cell.part.set),
+            Text("" if cell.part == before else names[cell.part]),
             Text(report.names[cell.way]),
             f"{cell.outcomes.get('answer', 0):,}/{cell.asked:,}",
             "–" if loss is None else f"{loss.value:.2f} ({loss.low:.2f}–{loss.high:.2f})",

@@ -126,9 +126,8 @@ class Core:
         self.asking = Asking(templates, mass, self.priors, self.ladder, ordered, calibrations=cards)
         self.packer = packer_for(packing, self.asking, self.provider.model)
         self.timeout_s = profile.timeout_s if timeout_s is None else checked_positive("timeout_s", timeout_s)
-        self.concurrency = checked_count(
-            "concurrency", profile.concurrency if concurrency is None else concurrency
-        )
+        width = profile.concurrency if concurrency is None else concurrency
+        self.concurrency = checked_count("concurrency", width)
         self.retry = retry or RetryPolicy()
         self.limits = _limits(limits)
         self.party = Party(self.concurrency)
