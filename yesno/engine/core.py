@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from yesno._checks import checked_count, checked_positive, checked_share
 from yesno._log import get_logger
@@ -121,6 +122,7 @@ class Core:
             self.ladder,
             checked_orders(orders),
         )
+        self.packing = packing
         self.packer = packer_for(packing, self.asking, self.provider.model)
         self.timeout_s = profile.timeout_s if timeout_s is None else checked_positive("timeout_s", timeout_s)
         self.concurrency = checked_count(
@@ -136,6 +138,19 @@ class Core:
         self._warned: set[tuple[str, str]] = set()
         self.exchange = Exchange(self.provider, self.ladder, self._warn)
         self._recall()
+
+    def with_template(self, template: str | Path | TemplateSet) -> Self:
+        """Return this model with other prompts: everything else is shared, and to close one is to close both.
+
+        Raises:
+            ConfigError: There is no such set or folder.
+        """
+        other = copy(self)
+        templates = template if isinstance(template, TemplateSet) else TemplateSet.load(template)
+        other.asking = replace(self.asking, templates=templates)
+        other.packer = packer_for(self.packing, other.asking, self.provider.model)
+        other._own_template = True
+        return other
 
     def _recall(self) -> None:
         """Take over what an earlier check of the host has shown."""

@@ -1,0 +1,139 @@
+"""What a template is worth: log loss after a map of few parameters that is fitted on other rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from yesno.labelled import Item, options_of
+from yesno.questions import Answer, Choice, ChoiceAnswer, ScaleAnswer, YesNoAnswer
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats: TypeAlias = "NDArray[Any]"
+
+__all__ = ["FLOOR", "Map", "Shares", "fit_map", "losses", "out_of_fold", "shares_of"]
+
+Shares: TypeAlias = tuple[float, ...]
+"""Probabilities in the order of `options_of`; they sum to 1."""
+FLOOR = 1e-6
+"""A probability below it counts as it: one impossible answer must not decide everything."""
+FOLDS = 5
+WIDTH = 1.0
+"""Standard deviation of the slope around 1 and of the shifts around 0 that the ridge expects."""
+
+
+def shares_of(outcome: object) -> Shares | None:
+    """Return the probabilities of an outcome; None when it is no answer, or one without any."""
+    match outcome:
+        case YesNoAnswer(probability=p):
+            return (p, 1 - p)
+        case ChoiceAnswer(probabilities=options, none_probability=none) if options:
+            return (*options.values(), *([] if none is None else [none]))
+        case ScaleAnswer(probabilities=levels) if levels:
+            return levels
+        case Answer() | _:
+            return None
+
+
+def losses(shares: Sequence[Shares], items: Sequence[Item], floor: float = FLOOR) -> Floats:
+    """Return the log loss (nats) of each item, against the shares of its labellers where they are known."""
+    import numpy as np
+
+    logits, targets, _ = _arrays(shares, items, floor)
+    normal = np.where(np.isfinite(logits), logits - _log_sum(logits), 0.0)
+    return np.asarray(-(targets * normal).sum(axis=1))
+
+
+@dataclass(frozen=True, slots=True)
+class Map:
+    """Softmax of slope times log-probability plus a shift per option: temperature and bias; Platt's for yes and no."""
+
+    slope: float
+    shifts: tuple[float, ...]
+    """Empty where the options differ from row to row."""
+
+    def apply(self, shares: Sequence[Shares], floor: float = FLOOR) -> list[Shares]:
+        """Return the mapped probabilities."""
+        import numpy as np
+
+        found = []
+        for row in shares:
+            z = self.slope * np.log(np.maximum(row, floor))
+            if self.shifts:
+                z = z + np.asarray(self.shifts)
+            e = np.exp(z - z.max())
+            found.append(tuple((e / e.sum()).tolist()))
+        return found
+
+
+def fit_map(shares: Sequence[Shares], items: Sequence[Item]) -> Map:
+    """Return the map with the least log loss plus ridge: the fewer rows, the nearer it stays to no change."""
+    import numpy as np
+    from scipy.optimize import minimize
+
+    logits, targets, shared = _arrays(shares, items, FLOOR)
+    mask = np.isfinite(logits)
+    z = np.where(mask, logits, 0.0)
+    width = logits.shape[1] if shared else 0
+
+    def objective(x: Floats) -> tuple[float, Floats]:
+        scores = np.where(mask, x[0] * z + (x[1:] if shared else 0.0), -np.inf)
+        normal = scores - _log_sum(scores)
+        loss = -np.where(mask, targets * np.where(mask, normal, 0.0), 0.0).sum()
+        off = np.where(mask, np.exp(normal) * targets.sum(axis=1, keepdims=True) - targets, 0.0)
+        pull = np.concatenate([[x[0] - 1.0], x[1:]]) / WIDTH**2
+        gradient = np.concatenate([[(off * z).sum()], off.sum(axis=0) if shared else []]) + pull
+        return float(loss + 0.5 * WIDTH**2 * (pull**2).sum()), gradient
+
+    start = np.concatenate([[1.0], np.zeros(width)])
+    bounds = [(0.0, None), *[(None, None)] * width]
+    found = minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds).x
+    return Map(float(found[0]), tuple(float(v) for v in found[1:]))
+
+
+def out_of_fold(shares: Sequence[Shares], items: Sequence[Item]) -> Floats:
+    """Return the log loss of each item under a map that was fitted on other groups than its own."""
+    import numpy as np
+
+    folds = np.array([int(sha256(f"fold:{item.group}".encode()).hexdigest()[:8], 16) % FOLDS for item in items])
+    found = np.zeros(len(items))
+    for fold in range(FOLDS):
+        out = np.flatnonzero(folds == fold)
+        rest = np.flatnonzero(folds != fold)
+        if not len(out):
+            continue
+        if len(rest):
+            fitted = fit_map([shares[i] for i in rest], [items[i] for i in rest])
+        else:
+            fitted = Map(1.0, ())
+        mapped = fitted.apply([shares[i] for i in out])
+        found[out] = losses(mapped, [items[i] for i in out])
+    return found
+
+
+def _arrays(shares: Sequence[Shares], items: Sequence[Item], floor: float) -> tuple[Floats, Floats, bool]:
+    """Return log-probabilities (-inf where a row has fewer options), targets, and whether all rows have the same options."""
+    import numpy as np
+
+    width = max(map(len, shares))
+    logits = np.full((len(shares), width), -np.inf)
+    targets = np.zeros((len(shares), width))
+    for i, (row, item) in enumerate(zip(shares, items, strict=True)):
+        logits[i, : len(row)] = np.log(np.maximum(row, floor))
+        if item.shares is None:
+            targets[i, item.label] = 1.0
+        else:
+            targets[i, : len(item.shares)] = item.shares
+    shared = len({options_of(item.question) for item in items}) == 1
+    return logits, targets, shared
+
+
+def _log_sum(scores: Floats) -> Floats:
+    import numpy as np
+
+    top = scores.max(axis=1, keepdims=True)
+    return np.asarray(top + np.log(np.exp(scores - top).sum(axis=1, keepdims=True)))

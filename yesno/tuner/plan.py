@@ -1,0 +1,156 @@
+"""How much is asked, decided before anything is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from yesno.errors import ConfigError
+from yesno.labelled import Item, answer_of, kind_of
+from yesno.tuner.splits import Split, split
+
+__all__ = ["LEAST_ROWS", "Plan", "Size", "planned"]
+
+LEAST_ROWS = 60
+"""Fewer labels make a hold-out of fewer than 18, on which nothing could be told."""
+LEAST_SEARCHED = 120
+LEAST_RARE = 15
+"""Labels in all, and of the rarer answer to a yes/no question, below which only a calibration and thresholds are made."""
+CALLS = 2100
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """One size of a search."""
+
+    pool: int
+    """Templates without new examples, today's among them."""
+    first: int
+    """Rows of the first round."""
+    second: int
+    """Rows of the second."""
+    kept: int
+    """Templates that go from a first round to a second."""
+    parents: int
+    """Wordings that get worked examples."""
+    variants: int
+    """Lists of worked examples that each of them gets."""
+    finals: int
+    """Templates that are compared on all rows for it, besides today's."""
+
+    def decisions(self, select: int, held_out: int) -> int:
+        """Return the most decisions that a search of this size takes."""
+        first, second = min(self.first, select), min(self.second, select)
+        made = self.parents * self.variants
+        rounds = (self.pool + made) * first + (self.kept + min(self.kept, made)) * (second - first)
+        # today's template may have been dropped before the last round, and is asked all of it then
+        return rounds + self.finals * (select - second) + (select - first) + 2 * held_out
+
+
+SIZES = (
+    Size(16, 32, 64, 5, 3, 4, 3),
+    Size(14, 32, 64, 4, 3, 4, 2),
+    Size(12, 32, 64, 4, 2, 4, 2),
+    Size(10, 24, 56, 3, 2, 4, 2),
+    Size(8, 24, 48, 3, 2, 3, 2),
+    Size(8, 20, 40, 2, 2, 2, 1),
+    Size(6, 16, 32, 2, 1, 2, 1),
+    Size(4, 16, 32, 1, 1, 2, 1),
+)
+"""From the largest to the smallest; the first that the calls allow is taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The rows in their parts, and how many of which are asked about."""
+
+    kind: str
+    split: Split
+    size: Size | None
+    """None when templates are not searched."""
+    seed: int
+    calls: int
+    """Most requests."""
+    per_decision: int
+    """Requests that a decision takes."""
+    probes: int
+    """Requests for each template besides, for what a model prefers whatever the input is."""
+    why_not: str | None = None
+    """Why templates are not searched."""
+
+    @property
+    def decisions(self) -> int:
+        """Most decisions that are asked for."""
+        select, held_out = len(self.split.select), len(self.split.held_out)
+        return select + held_out if self.size is None else self.size.decisions(select, held_out)
+
+    @property
+    def templates(self) -> int:
+        """Most templates that are asked with."""
+        return 1 if self.size is None else self.size.pool + self.size.parents * self.size.variants
+
+    @property
+    def requests(self) -> int:
+        """Most requests that this takes when every reply is readable."""
+        return self.decisions * self.per_decision + self.templates * self.probes
+
+
+def planned(
+    items: Sequence[Item],
+    *,
+    calls: int = CALLS,
+    seed: int = 0,
+    per_decision: int = 1,
+    probes: int = 0,
+    why_not: str | None = None,
+) -> Plan:
+    """Return the largest search that the rows and the calls allow.
+
+    Args:
+        items: Labelled rows with questions of one type.
+        calls: Most requests to send.
+        seed: Fixes what is drawn.
+        per_decision: Requests that a decision takes.
+        probes: Requests that a template takes besides.
+        why_not: Why templates must not be searched, if so.
+
+    Raises:
+        ConfigError: The rows do not suffice, are of several types or all have one label, or the calls do not suffice.
+    """
+    kind = _checked(items)
+    parts = split(items, seed=seed)
+    why = why_not or _too_few(items, kind)
+    found: Plan | None = None
+    for size in (None,) if why else SIZES:
+        found = Plan(kind, parts, size, seed, calls, per_decision, probes, why)
+        if found.requests <= calls:
+            return found
+    assert found is not None  # noqa: S101 - there is at least one size
+    raise ConfigError(f"`calls` is {calls}, and the smallest search of these rows takes {found.requests}; raise it")
+
+
+def _checked(items: Sequence[Item]) -> str:
+    kinds = sorted({kind_of(item.question) for item in items})
+    if len(kinds) > 1:
+        raise ConfigError(f"the rows ask questions of {len(kinds)} types ({', '.join(kinds)}); tune each type alone")
+    if len(items) < LEAST_ROWS:
+        raise ConfigError(
+            f"there are {len(items)} labelled rows, and tuning needs at least {LEAST_ROWS}: "
+            "on the part that is held out nothing could be told; 300 are a good number"
+        )
+    answers = Counter(answer_of(item) for item in items)
+    if len(answers) == 1:
+        raise ConfigError(
+            f"all {len(items)} labels are {next(iter(answers))!r}; tuning needs rows with at least two answers"
+        )
+    return kinds[0]
+
+
+def _too_few(items: Sequence[Item], kind: str) -> str | None:
+    if len(items) < LEAST_SEARCHED:
+        return f"{len(items)} labels are too few to compare templates; {LEAST_SEARCHED} would do"
+    rare = min(Counter(answer_of(item) for item in items).values())
+    if kind == "yes_no" and rare < LEAST_RARE:
+        return f"only {rare} labels have the rarer answer, too few to compare templates; {LEAST_RARE} would do"
+    return None
