@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from yesno._rows import Format, Row, csv_rows, json_rows, picked
 from yesno.cli.asked import named, question_file
 from yesno.cli.asking import Level, NoneText, NoWhen, Option, YesWhen, parse_option
 from yesno.cli.options import Connection, Json
 from yesno.cli.progress import row_progress
-from yesno.cli.rows import Format, Row, csv_rows, json_rows, picked
 from yesno.cli.session import INTERRUPTED
 from yesno.cli.streams import after, check_files, opened, sink
 from yesno.cli.values import names, word

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from yesno import Choice, DecisionModel, FakeProvider, Scale, YesNo
+from yesno._rows import csv_rows, json_rows, picked
 from yesno.cli.resuming import checked_part, whole_part
-from yesno.cli.rows import csv_rows, json_rows, picked
 from yesno.cli.values import names
 from yesno.cli.written import Tally, csv_header, csv_line, line_of
 from yesno.errors import ConfigError, ProviderUnavailable, QuestionError

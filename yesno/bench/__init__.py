@@ -1,0 +1,1 @@
+"""Compare models, templates and strategies on labelled items."""
