@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from yesno.bench.rows import Row, collected, label_index, read_rows, row_from
+from yesno.bench.rows import Row, collected, read_rows, row_from
 from yesno.bench.writer import RowWriter
 from yesno.errors import ConfigError
+from yesno.labelled import label_index
 
 
 def row(**changes):

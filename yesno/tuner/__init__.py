@@ -1,0 +1,1 @@
+"""Find the template that a model answers a question best with, and say how sure that is."""
