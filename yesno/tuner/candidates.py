@@ -7,7 +7,6 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from yesno.errors import ConfigError
@@ -154,8 +153,3 @@ def _text(text: str) -> str:
     """Return a basic string of TOML: like JSON's, which leaves DEL as it is and knows lone surrogates."""
     clean = text.encode("utf-8", "replace").decode()
     return json.dumps(clean, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def write(candidate: Candidate, folder: Path) -> None:
-    """Write the candidate's file into a folder."""
-    (folder / f"{candidate.kind}.j2").write_text(candidate.source, encoding="utf-8")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from yesno.labelled import Item
 from yesno.tuner.objective import Shares, losses, out_of_fold
 
-__all__ = ["Advantage", "Judge", "LEAST_COVERAGE"]
+__all__ = ["LEAST_COVERAGE", "Advantage", "Judge", "paired"]
 
 LEAST_COVERAGE = 0.05
 """A template that leaves so many more of the rows (0..1) without an answer than today's is dropped, however good the
@@ -65,3 +65,17 @@ class Judge:
         return Advantage(
             difference.value, difference.low, difference.high, float(mine.mean()), float(raw.mean()), len(both), answered, covers
         )
+
+
+def paired(worse, better, groups, *, draws):
+    import numpy as np
+    from types import SimpleNamespace
+    d = np.asarray(worse) - np.asarray(better)
+    _, code = np.unique(groups, return_inverse=True)
+    k = code.max() + 1
+    sums = np.bincount(code, weights=d, minlength=k)
+    sizes = np.bincount(code, minlength=k)
+    w = np.random.default_rng(0).multinomial(k, np.full(k, 1 / k), size=draws)
+    means = (w @ sums) / (w @ sizes)
+    lo, hi = np.quantile(means, [0.025, 0.975])
+    return SimpleNamespace(value=float(d.mean()), low=float(lo), high=float(hi))

@@ -12,8 +12,8 @@ from yesno.tuner.splits import Split, split
 
 __all__ = ["LEAST_ROWS", "Plan", "Size", "planned"]
 
-LEAST_ROWS = 60
-"""Fewer labels make a hold-out of fewer than 18, on which nothing could be told."""
+LEAST_ROWS = 80
+"""Of fewer labels a calibration could not be fitted to the part that is not held out."""
 LEAST_SEARCHED = 120
 LEAST_RARE = 15
 """Labels in all, and of the rarer answer to a yes/no question, below which only a calibration and thresholds are made."""
@@ -119,8 +119,8 @@ def planned(
         ConfigError: The rows do not suffice, are of several types or all have one label, or the calls do not suffice.
     """
     kind = _checked(items)
-    parts = split(items, seed=seed)
     why = why_not or _too_few(items, kind)
+    parts = split(items, seed=seed, train=0.0, select=0.7) if why else split(items, seed=seed)
     found: Plan | None = None
     for size in (None,) if why else SIZES:
         found = Plan(kind, parts, size, seed, calls, per_decision, probes, why)
@@ -136,8 +136,8 @@ def _checked(items: Sequence[Item]) -> str:
         raise ConfigError(f"the rows ask questions of {len(kinds)} types ({', '.join(kinds)}); tune each type alone")
     if len(items) < LEAST_ROWS:
         raise ConfigError(
-            f"there are {len(items)} labelled rows, and tuning needs at least {LEAST_ROWS}: "
-            "on the part that is held out nothing could be told; 300 are a good number"
+            f"there are {len(items)} labelled rows, and tuning needs at least {LEAST_ROWS}, "
+            f"{LEAST_SEARCHED} to compare templates; 300 are a good number"
         )
     answers = Counter(answer_of(item) for item in items)
     if len(answers) == 1:

@@ -125,7 +125,6 @@ def search(pool: Sequence[Candidate], items: Sequence[Item], size: Size, judge: 
     made = [variant for track in kept[: size.parents] for variant in variants(track.candidate)]
     grown = halving.cut("examples", (yield from halving.ask(made, first)), today, first, size.kept)
     grown = yield from halving.ask(_of(grown), second)
-    rivals = [track for track in dict.fromkeys(map(id, [*kept, *grown])) for track in ()]
     rivals = list({track.candidate.name: track for track in [*kept, *grown] if track is not today}.values())
     last = halving.cut("before the last", rivals, today, second, size.finals)
     yield from halving.ask([today.candidate], len(items))

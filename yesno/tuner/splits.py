@@ -25,11 +25,17 @@ class Split:
     held_out: tuple[Item, ...]
 
 
-def split(rows: Sequence[Item], *, seed: int) -> Split:
+def split(rows: Sequence[Item], *, seed: int, train: float = TRAIN, select: float = SELECT) -> Split:
     """Return three parts of the rows; the same rows and seed give the same parts, in whatever order they come.
 
     Groups go to the parts label by label (a group's label is the one most of its rows have), in the order of a hash of
     seed and group.
+
+    Args:
+        rows: All of them.
+        seed: Fixes what goes where.
+        train: Share (0..1) of the rows for worked examples.
+        select: Share of the rows to compare on.
     """
     groups: dict[str, list[Item]] = defaultdict(list)
     for row in sorted(rows, key=lambda row: row.id):
@@ -44,7 +50,7 @@ def split(rows: Sequence[Item], *, seed: int) -> Split:
         total, done = sum(map(len, ordered)), 0
         for members in ordered:
             share = (done + len(members) / 2) / total
-            parts[0 if share < TRAIN else 1 if share < TRAIN + SELECT else 2].extend(members)
+            parts[0 if share < train else 1 if share < train + select else 2].extend(members)
             done += len(members)
     return Split(*(tuple(_in_turns(part, seed)) for part in parts))
 
