@@ -8,8 +8,10 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from yesno.engine.labelling import shown_in_json, shown_labels
 from yesno.errors import ConfigError
-from yesno.questions import Choice, Question, Scale, YesNo
+from yesno.labelled import Asked
+from yesno.questions import Choice, Scale, YesNo
 from yesno.templates.render import render_turns
 from yesno.templates.sets import TemplateSet
 from yesno.tuner.candidates import Candidate
@@ -50,7 +52,9 @@ def check_place(folder: Path, *, overwrite: bool) -> None:
     """
     if folder.is_dir() and any(folder.iterdir()):
         if not overwrite:
-            raise ConfigError(f"there is something in {str(folder)!r} already; choose another folder, or overwrite it")
+            raise ConfigError(
+                f"there is something in {str(folder)!r} already; choose another folder, or overwrite it"
+            )
         if not (folder / "report.json").is_file():
             raise ConfigError(f"{str(folder)!r} holds no result of `yesno tune`, so it is not overwritten")
     elif folder.exists() and not folder.is_dir():
@@ -88,16 +92,14 @@ def _nearest(folder: Path) -> Path:
 
 
 def _render(templates: TemplateSet, kind: str) -> None:
-    from yesno.engine.labelling import shown_in_json, shown_labels
-
-    asked: Question[object]
+    asked: Asked
     match kind:
         case "choice":
-            asked = Choice("Which?", {"one": "the first", "two": None})  # type: ignore[assignment]
+            asked = Choice("Which?", {"one": "the first", "two": None})
         case "scale":
-            asked = Scale("How much?", ["little", "much"])  # type: ignore[assignment]
+            asked = Scale("How much?", ["little", "much"])
         case _:
-            asked = YesNo("Is it?", yes_when="it is", no_when="it is not")  # type: ignore[assignment]
+            asked = YesNo("Is it?", yes_when="it is", no_when="it is not")
     template = templates.template(kind)
     for strict in (False, True):
         render_turns(template, asked, "input", shown_labels, strict=strict)

@@ -2,80 +2,98 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
 
 from yesno.labelled import Item
 from yesno.tuner.objective import Shares, losses, out_of_fold
 
-__all__ = ["LEAST_COVERAGE", "Advantage", "Judge", "paired"]
+if TYPE_CHECKING:
+    from yesno.calibration._arrays import Floats
+
+__all__ = ["LEAST_COVERAGE", "Advantage", "Answers", "Judge", "compared"]
 
 LEAST_COVERAGE = 0.05
-"""A template that leaves so many more of the rows (0..1) without an answer than today's is dropped, however good the
-others are."""
+"""A template that leaves so many more of the rows (0..1) without an answer than today's is dropped, however good its
+answers are."""
+LEAST_BOTH = 8
+"""Rows that two templates must both answer to be compared at all."""
+
+Loss: TypeAlias = "Callable[[tuple[Shares, ...], tuple[Item, ...]], Floats]"
+Answers: TypeAlias = Mapping[str, Shares | None]
+"""Row id -> probabilities; None for a row without an answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Advantage:
-    """By how much a template's log loss (nats) is lower than today's on the rows that both answer."""
+    """By how much a template's log loss (nats) is lower than today's, on the rows that both answer."""
 
     value: float
     low: float
     high: float
-    """Bounds of a 95 % interval, by a paired bootstrap of groups."""
+    """Ends of the 95 % interval: a paired bootstrap of groups."""
     loss: float
-    """Mean log loss of the template on these rows, calibrated on the other folds."""
+    """Mean log loss of the template."""
     raw_loss: float
-    """The same, as read."""
+    """The same of its probabilities as read."""
     n: int
     """Rows that both answer."""
     answered: float
     """Share (0..1) of all rows asked that the template answers."""
     covers: bool
-    """Whether it answers enough of them."""
+    """Whether that is enough."""
 
-    @property
-    def rank_by(self) -> float:
-        """What templates are ranked by; what does not answer enough comes last."""
-        return self.value if self.covers else float("-inf")
+
+def compared(
+    answers: Answers,
+    today: Answers,
+    items: Sequence[Item],
+    loss: Loss = losses,
+    today_loss: Loss | None = None,
+) -> Advantage:
+    """Compare a template with today's.
+
+    Args:
+        answers: Of the template.
+        today: Of today's.
+        items: The rows.
+        loss: From probabilities and rows to the loss of each.
+        today_loss: The same for today's template, where it is another.
+    """
+    from yesno.calibration.intervals import mean_difference
+
+    both = tuple(item for item in items if answers.get(item.id) and today.get(item.id))
+    answered = sum(answers.get(item.id) is not None for item in items) / len(items)
+    needed = sum(today.get(item.id) is not None for item in items) / len(items) - LEAST_COVERAGE
+    if len({item.group for item in both}) < LEAST_BOTH:
+        return Advantage(0.0, 0.0, 0.0, 0.0, 0.0, len(both), answered, covers=False)
+    own = tuple(answers[item.id] or () for item in both)
+    other = tuple(today[item.id] or () for item in both)
+    mine = loss(own, both)
+    difference = mean_difference(
+        (today_loss or loss)(other, both), mine, groups=[item.group for item in both]
+    )
+    return Advantage(
+        difference.value,
+        difference.low,
+        difference.high,
+        float(mine.mean()),
+        float(losses(own, both).mean()),
+        len(both),
+        answered,
+        covers=answered >= needed,
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """Compares templates by log loss, both calibrated on other folds, or both as read."""
+    """Ranks templates by what they are worth once calibrated, each on the other folds of the same rows."""
 
-    calibrated: bool = True
-    draws: int = 1000
-
-    def advantage(
-        self, answers: Mapping[str, Shares | None], today: Mapping[str, Shares | None], items: Sequence[Item]
-    ) -> Advantage:
-        """Return what a template is worth against today's on the same rows."""
-        both = [item for item in items if answers[item.id] is not None and today[item.id] is not None]
-        answered = sum(answers[item.id] is not None for item in items) / len(items)
-        needed = sum(today[item.id] is not None for item in items) / len(items) - LEAST_COVERAGE
-        covers = bool(both) and answered >= needed
-        if len(both) < 2:
-            return Advantage(0.0, 0.0, 0.0, 0.0, 0.0, len(both), answered, covers=False)
-        own = [answers[item.id] or () for item in both]
-        other = [today[item.id] or () for item in both]
-        raw = losses(own, both)
-        mine, yours = (out_of_fold(own, both), out_of_fold(other, both)) if self.calibrated else (raw, losses(other, both))
-        difference = paired(yours, mine, [item.group for item in both], draws=self.draws)
-        return Advantage(
-            difference.value, difference.low, difference.high, float(mine.mean()), float(raw.mean()), len(both), answered, covers
-        )
-
-
-def paired(worse, better, groups, *, draws):
-    import numpy as np
-    from types import SimpleNamespace
-    d = np.asarray(worse) - np.asarray(better)
-    _, code = np.unique(groups, return_inverse=True)
-    k = code.max() + 1
-    sums = np.bincount(code, weights=d, minlength=k)
-    sizes = np.bincount(code, minlength=k)
-    w = np.random.default_rng(0).multinomial(k, np.full(k, 1 / k), size=draws)
-    means = (w @ sums) / (w @ sizes)
-    lo, hi = np.quantile(means, [0.025, 0.975])
-    return SimpleNamespace(value=float(d.mean()), low=float(lo), high=float(hi))
+    def ranked(
+        self, answers: Sequence[Answers], today: Answers, items: Sequence[Item]
+    ) -> list[tuple[int, Advantage]]:
+        """Return the places of the templates in `answers`, the best first, those that answer too little last."""
+        found = [(place, compared(one, today, items, out_of_fold)) for place, one in enumerate(answers)]
+        # of equals the one that was tried first
+        return sorted(found, key=lambda pair: (not pair[1].covers, -pair[1].value))

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from yesno.labelled import Item, options_of
-from yesno.questions import Answer, Choice, ChoiceAnswer, ScaleAnswer, YesNoAnswer
+from yesno.questions import Answer, ChoiceAnswer, ScaleAnswer, YesNoAnswer
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats: TypeAlias = "NDArray[Any]"
+    from yesno.calibration._arrays import Floats
 
 __all__ = ["FLOOR", "Map", "Shares", "fit_map", "losses", "out_of_fold", "shares_of"]
 
@@ -39,13 +38,14 @@ def shares_of(outcome: object) -> Shares | None:
             return None
 
 
-def losses(shares: Sequence[Shares], items: Sequence[Item], floor: float = FLOOR) -> Floats:
+def losses(shares: Sequence[Shares], items: Sequence[Item]) -> Floats:
     """Return the log loss (nats) of each item, against the shares of its labellers where they are known."""
     import numpy as np
 
-    logits, targets, _ = _arrays(shares, items, floor)
-    normal = np.where(np.isfinite(logits), logits - _log_sum(logits), 0.0)
-    return np.asarray(-(targets * normal).sum(axis=1))
+    from yesno.calibration.scores import log_losses
+
+    logits, targets, _ = _arrays(shares, items)
+    return log_losses(np.exp(logits), targets, floor=FLOOR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +56,13 @@ class Map:
     shifts: tuple[float, ...]
     """Empty where the options differ from row to row."""
 
-    def apply(self, shares: Sequence[Shares], floor: float = FLOOR) -> list[Shares]:
+    def apply(self, shares: Sequence[Shares]) -> list[Shares]:
         """Return the mapped probabilities."""
         import numpy as np
 
         found = []
         for row in shares:
-            z = self.slope * np.log(np.maximum(row, floor))
+            z = self.slope * np.log(np.maximum(row, FLOOR))
             if self.shifts:
                 z = z + np.asarray(self.shifts)
             e = np.exp(z - z.max())
@@ -75,7 +75,7 @@ def fit_map(shares: Sequence[Shares], items: Sequence[Item]) -> Map:
     import numpy as np
     from scipy.optimize import minimize
 
-    logits, targets, shared = _arrays(shares, items, FLOOR)
+    logits, targets, shared = _arrays(shares, items)
     mask = np.isfinite(logits)
     z = np.where(mask, logits, 0.0)
     width = logits.shape[1] if shared else 0
@@ -95,27 +95,29 @@ def fit_map(shares: Sequence[Shares], items: Sequence[Item]) -> Map:
     return Map(float(found[0]), tuple(float(v) for v in found[1:]))
 
 
-def out_of_fold(shares: Sequence[Shares], items: Sequence[Item]) -> Floats:
+@lru_cache(maxsize=8)  # today's template is compared with all others
+def out_of_fold(shares: tuple[Shares, ...], items: tuple[Item, ...]) -> Floats:
     """Return the log loss of each item under a map that was fitted on other groups than its own."""
     import numpy as np
 
-    folds = np.array([int(sha256(f"fold:{item.group}".encode()).hexdigest()[:8], 16) % FOLDS for item in items])
+    folds = np.array(
+        [int(sha256(f"fold:{item.group}".encode()).hexdigest()[:8], 16) % FOLDS for item in items]
+    )
     found = np.zeros(len(items))
     for fold in range(FOLDS):
         out = np.flatnonzero(folds == fold)
         rest = np.flatnonzero(folds != fold)
         if not len(out):
             continue
+        mapping = Map(1.0, ())
         if len(rest):
-            fitted = fit_map([shares[i] for i in rest], [items[i] for i in rest])
-        else:
-            fitted = Map(1.0, ())
-        mapped = fitted.apply([shares[i] for i in out])
+            mapping = fit_map([shares[i] for i in rest], [items[i] for i in rest])
+        mapped = mapping.apply([shares[i] for i in out])
         found[out] = losses(mapped, [items[i] for i in out])
     return found
 
 
-def _arrays(shares: Sequence[Shares], items: Sequence[Item], floor: float) -> tuple[Floats, Floats, bool]:
+def _arrays(shares: Sequence[Shares], items: Sequence[Item]) -> tuple[Floats, Floats, bool]:
     """Return log-probabilities (-inf where a row has fewer options), targets, and whether all rows have the same options."""
     import numpy as np
 
@@ -123,7 +125,8 @@ def _arrays(shares: Sequence[Shares], items: Sequence[Item], floor: float) -> tu
     logits = np.full((len(shares), width), -np.inf)
     targets = np.zeros((len(shares), width))
     for i, (row, item) in enumerate(zip(shares, items, strict=True)):
-        logits[i, : len(row)] = np.log(np.maximum(row, floor))
+        clipped = np.maximum(row, FLOOR)
+        logits[i, : len(row)] = np.log(clipped / clipped.sum())  # some hosts round, and sum to 0.99
         if item.shares is None:
             targets[i, item.label] = 1.0
         else:

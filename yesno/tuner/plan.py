@@ -78,6 +78,8 @@ class Plan:
     """Requests for each template besides, for what a model prefers whatever the input is."""
     why_not: str | None = None
     """Why templates are not searched."""
+    data: str | None = None
+    """SHA-256 of all rows."""
 
     @property
     def decisions(self) -> int:
@@ -104,6 +106,7 @@ def planned(
     per_decision: int = 1,
     probes: int = 0,
     why_not: str | None = None,
+    data: str | None = None,
 ) -> Plan:
     """Return the largest search that the rows and the calls allow.
 
@@ -114,6 +117,7 @@ def planned(
         per_decision: Requests that a decision takes.
         probes: Requests that a template takes besides.
         why_not: Why templates must not be searched, if so.
+        data: SHA-256 of all rows, for the card.
 
     Raises:
         ConfigError: The rows do not suffice, are of several types or all have one label, or the calls do not suffice.
@@ -123,17 +127,21 @@ def planned(
     parts = split(items, seed=seed, train=0.0, select=0.7) if why else split(items, seed=seed)
     found: Plan | None = None
     for size in (None,) if why else SIZES:
-        found = Plan(kind, parts, size, seed, calls, per_decision, probes, why)
+        found = Plan(kind, parts, size, seed, calls, per_decision, probes, why, data)
         if found.requests <= calls:
             return found
     assert found is not None  # noqa: S101 - there is at least one size
-    raise ConfigError(f"`calls` is {calls}, and the smallest search of these rows takes {found.requests}; raise it")
+    raise ConfigError(
+        f"`calls` is {calls}, and the smallest search of these rows takes {found.requests}; raise it"
+    )
 
 
 def _checked(items: Sequence[Item]) -> str:
     kinds = sorted({kind_of(item.question) for item in items})
     if len(kinds) > 1:
-        raise ConfigError(f"the rows ask questions of {len(kinds)} types ({', '.join(kinds)}); tune each type alone")
+        raise ConfigError(
+            f"the rows ask questions of {len(kinds)} types ({', '.join(kinds)}); tune each type alone"
+        )
     if len(items) < LEAST_ROWS:
         raise ConfigError(
             f"there are {len(items)} labelled rows, and tuning needs at least {LEAST_ROWS}, "
@@ -152,5 +160,7 @@ def _too_few(items: Sequence[Item], kind: str) -> str | None:
         return f"{len(items)} labels are too few to compare templates; {LEAST_SEARCHED} would do"
     rare = min(Counter(answer_of(item) for item in items).values())
     if kind == "yes_no" and rare < LEAST_RARE:
-        return f"only {rare} labels have the rarer answer, too few to compare templates; {LEAST_RARE} would do"
+        return (
+            f"only {rare} labels have the rarer answer, too few to compare templates; {LEAST_RARE} would do"
+        )
     return None

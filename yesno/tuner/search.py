@@ -73,7 +73,9 @@ class _Halving:
     tracks: dict[str, Track] = field(default_factory=dict)
     stopped: bool = False
 
-    def ask(self, candidates: Sequence[Candidate], count: int) -> Generator[Trial, Mapping[str, Shares | None] | None, list[Track]]:
+    def ask(
+        self, candidates: Sequence[Candidate], count: int
+    ) -> Generator[Trial, Mapping[str, Shares | None] | None, list[Track]]:
         """Ask all candidates about the first rows, as far as that was not done; return those that were."""
         done = []
         for candidate in candidates:
@@ -91,17 +93,19 @@ class _Halving:
 
     def cut(self, name: str, tracks: Sequence[Track], today: Track, count: int, keep: int) -> list[Track]:
         """Rank the templates by their advantage over today's on the first rows, and return the best."""
-        items = self.items[:count]
-        judged = [(self.judge.advantage(track.answers, today.answers, items), track) for track in tracks]
-        # of equals the one that was tried first
-        ranked = sorted(judged, key=lambda pair: -pair[0].rank_by)
-        for place, (advantage, track) in enumerate(ranked, start=1):
-            kept = place <= keep and advantage.covers
-            track.rounds.append(Round(name, advantage, kept, place, len(ranked)))
-        return [track for _, track in ranked if track.rounds[-1].kept]
+        ranked = self.judge.ranked([track.answers for track in tracks], today.answers, self.items[:count])
+        kept = []
+        for rank, (place, advantage) in enumerate(ranked, start=1):
+            stays = rank <= keep and advantage.covers
+            tracks[place].rounds.append(Round(name, advantage, stays, rank, len(ranked)))
+            if stays:
+                kept.append(tracks[place])
+        return kept
 
 
-def search(pool: Sequence[Candidate], items: Sequence[Item], size: Size, judge: Judge, variants: Variants) -> Search:
+def search(
+    pool: Sequence[Candidate], items: Sequence[Item], size: Size, judge: Judge, variants: Variants
+) -> Search:
     """Drop the worse templates in rounds of more and more rows; the best wordings get worked examples on the way.
 
     Args:
@@ -119,9 +123,12 @@ def search(pool: Sequence[Candidate], items: Sequence[Item], size: Size, judge: 
     today = opened[0]
     yield from halving.ask([today.candidate], second)  # what the others are compared with
     kept = halving.cut("wordings", opened, today, first, size.kept)
-    kept = halving.cut(
-        "wordings, more rows", (yield from halving.ask(_of(kept), second)), today, second, size.kept
-    ) or kept
+    kept = (
+        halving.cut(
+            "wordings, more rows", (yield from halving.ask(_of(kept), second)), today, second, size.kept
+        )
+        or kept
+    )
     made = [variant for track in kept[: size.parents] for variant in variants(track.candidate)]
     grown = halving.cut("examples", (yield from halving.ask(made, first)), today, first, size.kept)
     grown = yield from halving.ask(_of(grown), second)

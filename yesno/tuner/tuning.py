@@ -11,19 +11,19 @@ from typing import Literal, TypeAlias
 from yesno.engine.sync import DecisionModel
 from yesno.errors import BudgetExceeded
 from yesno.evidence import Usage
-from yesno.labelled import Item
 from yesno.questions import Outcome
 from yesno.response import Failure
 from yesno.templates.sets import TemplateSet
 from yesno.tuner.asking import asked, checked
-from yesno.tuner.candidates import Candidate, pool
-Carded = object
+from yesno.tuner.candidates import Candidate, Example, pool
+from yesno.tuner.carding import Carded, carded
 from yesno.tuner.examples import draws
 from yesno.tuner.folders import tried_set
-from yesno.tuner.judging import Advantage, Judge
-from yesno.tuner.objective import Shares, shares_of
+from yesno.tuner.judging import Advantage, Answers, Judge, compared
+from yesno.tuner.objective import Shares, losses, shares_of
 from yesno.tuner.plan import Plan
 from yesno.tuner.search import Found, Track, Trial, search
+from yesno.tuner.thresholds import Line, thresholds_of
 
 __all__ = ["HeldOut", "Step", "Tuned", "Verdict", "tune"]
 
@@ -71,6 +71,8 @@ class Tuned:
     winner: Carded | None
     """What was compared with today's template on the rows held out; None when nothing was better before that."""
     held_out: HeldOut | None
+    thresholds: tuple[Line, ...]
+    """Of the chosen template, on the rows held out."""
     stopped: bool
     """The calls were used up before the end."""
     usage: Usage
@@ -78,9 +80,7 @@ class Tuned:
     """Name of a template -> requests that were sent with it or that a cache answered."""
 
 
-def tune(
-    plan: Plan, model: DecisionModel, *, on_step: Callable[[Step], None] = lambda step: None
-) -> Tuned:
+def tune(plan: Plan, model: DecisionModel, *, on_step: Callable[[Step], None] = lambda step: None) -> Tuned:
     """Run a plan.
 
     Templates are compared by log loss, calibrated on other folds; see `yesno.tuner.search`. The rows held out are asked
@@ -112,6 +112,8 @@ class _Run:
     outcomes: dict[str, dict[str, Outcome | Failure]] = field(default_factory=dict)
     calls: dict[str, int] = field(default_factory=dict)
     done: int = 0
+    last: bool = False
+    """The rows held out are being asked about."""
     before: Usage = field(init=False)
 
     def __post_init__(self) -> None:
@@ -120,10 +122,62 @@ class _Run:
     def go(self) -> Tuned:
         base = self.model.asking.templates
         candidates = pool(base, self.plan.kind)
-        today = candidates[0]
-        self.sets[today.name] = base
+        self.sets[candidates[0].name] = base
         found = self._searched(candidates)
-        ...
+        first, winner = found.tracks[0], found.winner
+        if len(first.answers) < len(self.plan.split.select):
+            raise BudgetExceeded(
+                f"the budget ended before today's template was asked about all {len(self.plan.split.select)} rows",
+                limit="requests",
+                spent=self._spent,
+            )
+        today = self._carded(first)
+        rival = None if winner is None else self._carded(winner)
+        held_out = self._held_out(today, rival)
+        verdict, why = _verdict(self.plan, found, held_out)
+        chosen = rival if verdict == "accepted" and rival is not None else today
+        return Tuned(
+            plan=self.plan,
+            model=f"{self.model.provider_name}:{self.model.model_name}",
+            verdict=verdict,
+            why=why,
+            tracks=found.tracks,
+            chosen=chosen,
+            today=today,
+            winner=rival,
+            held_out=held_out,
+            thresholds=thresholds_of(chosen, self._answers(chosen.candidate.name), self.plan.split.held_out),
+            stopped=found.stopped,
+            usage=self.model.usage - self.before,
+            calls=self.calls,
+        )
+
+    def _carded(self, track: Track) -> Carded:
+        return carded(
+            track.candidate,
+            self.outcomes[track.candidate.name],
+            self.plan.split.select,
+            provider=self.model.provider_name,
+            model=self.model.model_name,
+            data=self.plan.data,
+        )
+
+    def _held_out(self, today: Carded, rival: Carded | None) -> HeldOut | None:
+        """Ask about the rows held out, once; None when there is nothing to compare, or the calls are used up."""
+        items = self.plan.split.held_out
+        self.last = True
+        first = self._ask(Trial(today.candidate, items))
+        if rival is None or first is None:
+            return None
+        second = self._ask(Trial(rival.candidate, items))
+        if second is None:
+            return None
+        return HeldOut(
+            compared(second, first, items, rival.loss, today.loss), compared(second, first, items, losses)
+        )
+
+    def _answers(self, name: str) -> Answers:
+        return {id: shares_of(outcome) for id, outcome in self.outcomes[name].items()}
 
     def _searched(self, candidates: Sequence[Candidate]) -> Found:
         size, parts = self.plan.size, self.plan.split
@@ -135,7 +189,10 @@ class _Run:
 
         def variants(parent: Candidate) -> list[Candidate]:
             lists = draws(parts.train, variants=size.variants, seed=self.plan.seed)
-            return [parent.with_examples(one, f"{parent.name}+{len(one)}{letter}") for one, letter in _lettered(lists)]
+            return [
+                parent.with_examples(one, f"{parent.name}+{len(one)}{letter}")
+                for one, letter in _lettered(lists)
+            ]
 
         run = search(candidates, parts.select, size, self.judge, variants)
         trial = next(run)
@@ -143,7 +200,8 @@ class _Run:
             try:
                 trial = run.send(self._ask(trial))
             except StopIteration as ended:
-                return ended.value
+                found: Found = ended.value
+                return found
 
     def _ask(self, trial: Trial) -> dict[str, Shares | None] | None:
         """Ask; None when the calls do not suffice."""
@@ -165,7 +223,7 @@ class _Run:
 
     def _affords(self, decisions: int) -> bool:
         per = max(float(self.plan.per_decision), self._spent / self.done if self.done else 0.0)
-        reserve = 2 * len(self.plan.split.held_out) * per
+        reserve = 0.0 if self.last else 2 * len(self.plan.split.held_out) * per
         return self._spent + decisions * per + self.plan.probes + reserve <= self.plan.calls
 
     @property
@@ -179,7 +237,25 @@ class _Run:
         self.on_step(Step(name, self.done, self.plan.decisions, self.model.usage - self.before))
 
 
-def _lettered(lists: Sequence[Sequence[object]]) -> list[tuple[Sequence[object], str]]:
+def _verdict(plan: Plan, found: Found, held_out: HeldOut | None) -> tuple[Verdict, str]:
+    if plan.size is None:
+        return "kept", plan.why_not or "templates were not compared"
+    if found.winner is None:
+        end = "; the calls were used up before the last round" if found.stopped else ""
+        return "kept", f"no template was better than today's on the rows for comparing{end}"
+    name = found.winner.candidate.name
+    if held_out is None:
+        return "kept", f"the calls were used up before {name!r} was compared on the rows held out"
+    by = held_out.calibrated
+    shown = f"{by.value:+.3f} nats, 95 % interval {by.low:+.3f} to {by.high:+.3f}, on {by.n} rows held out"
+    if not by.covers:
+        return "kept", f"{name!r} leaves too many rows without an answer ({by.answered:.0%} answered)"
+    if by.low > 0:
+        return "accepted", f"{name!r} lowers the log loss by {shown}"
+    return "kept", f"{name!r} is not shown to be better: it lowers the log loss by {shown}"
+
+
+def _lettered(lists: Sequence[tuple[Example, ...]]) -> list[tuple[tuple[Example, ...], str]]:
     counts: dict[int, int] = {}
     named = []
     for one in lists:
