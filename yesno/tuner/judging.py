@@ -51,6 +51,8 @@ def compared(
     items: Sequence[Item],
     loss: Loss = losses,
     today_loss: Loss | None = None,
+    *,
+    draws: int = 2000,
 ) -> Advantage:
     """Compare a template with today's.
 
@@ -60,6 +62,7 @@ def compared(
         items: The rows.
         loss: From probabilities and rows to the loss of each.
         today_loss: The same for today's template, where it is another.
+        draws: Resamples behind the interval.
     """
     from yesno.calibration.intervals import mean_difference
 
@@ -71,9 +74,8 @@ def compared(
     own = tuple(answers[item.id] or () for item in both)
     other = tuple(today[item.id] or () for item in both)
     mine = loss(own, both)
-    difference = mean_difference(
-        (today_loss or loss)(other, both), mine, groups=[item.group for item in both]
-    )
+    groups = [item.group for item in both]
+    difference = mean_difference((today_loss or loss)(other, both), mine, groups=groups, draws=draws)
     return Advantage(
         difference.value,
         difference.low,
@@ -90,10 +92,16 @@ def compared(
 class Judge:
     """Ranks templates by what they are worth once calibrated, each on the other folds of the same rows."""
 
+    loss: Loss = out_of_fold
+    draws: int = 500
+
     def ranked(
         self, answers: Sequence[Answers], today: Answers, items: Sequence[Item]
     ) -> list[tuple[int, Advantage]]:
         """Return the places of the templates in `answers`, the best first, those that answer too little last."""
-        found = [(place, compared(one, today, items, out_of_fold)) for place, one in enumerate(answers)]
+        found = [
+            (place, compared(one, today, items, self.loss, draws=self.draws))
+            for place, one in enumerate(answers)
+        ]
         # of equals the one that was tried first
         return sorted(found, key=lambda pair: (not pair[1].covers, -pair[1].value))

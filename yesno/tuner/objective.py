@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
@@ -39,7 +39,7 @@ def shares_of(outcome: object) -> Shares | None:
 
 
 def losses(shares: Sequence[Shares], items: Sequence[Item]) -> Floats:
-    """Return the log loss (nats) of each item, against the shares of its labellers where they are known."""
+    """Return the log loss (nats) of each item; where several people labelled it, the label is what most of them said."""
     import numpy as np
 
     from yesno.calibration.scores import log_losses
@@ -84,7 +84,7 @@ def fit_map(shares: Sequence[Shares], items: Sequence[Item]) -> Map:
         scores = np.where(mask, x[0] * z + (x[1:] if shared else 0.0), -np.inf)
         normal = scores - _log_sum(scores)
         loss = -np.where(mask, targets * np.where(mask, normal, 0.0), 0.0).sum()
-        off = np.where(mask, np.exp(normal) * targets.sum(axis=1, keepdims=True) - targets, 0.0)
+        off = np.where(mask, np.exp(normal) - targets, 0.0)
         pull = np.concatenate([[x[0] - 1.0], x[1:]]) / WIDTH**2
         gradient = np.concatenate([[(off * z).sum()], off.sum(axis=0) if shared else []]) + pull
         return float(loss + 0.5 * WIDTH**2 * (pull**2).sum()), gradient
@@ -127,10 +127,7 @@ def _arrays(shares: Sequence[Shares], items: Sequence[Item]) -> tuple[Floats, Fl
     for i, (row, item) in enumerate(zip(shares, items, strict=True)):
         clipped = np.maximum(row, FLOOR)
         logits[i, : len(row)] = np.log(clipped / clipped.sum())  # some hosts round, and sum to 0.99
-        if item.shares is None:
-            targets[i, item.label] = 1.0
-        else:
-            targets[i, : len(item.shares)] = item.shares
+        targets[i, item.label] = 1.0
     shared = len({options_of(item.question) for item in items}) == 1
     return logits, targets, shared
 

@@ -44,7 +44,7 @@ class Size:
         first, second = min(self.first, select), min(self.second, select)
         made = self.parents * self.variants
         rounds = (self.pool + made) * first + (self.kept + min(self.kept, made)) * (second - first)
-        # today's template may have been dropped before the last round, and is asked all of it then
+        # today's template is asked about all rows from the first, and need not be among the finals
         return rounds + self.finals * (select - second) + (select - first) + 2 * held_out
 
 

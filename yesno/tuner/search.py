@@ -48,7 +48,11 @@ class Track:
     """Row id -> probabilities."""
     rounds: list[Round] = field(default_factory=list)
     unfinished: bool = False
-    """The calls were used up while it was asked with."""
+    """The calls were used up before it was asked about all rows of a round."""
+
+    def answered(self, items: Sequence[Item]) -> bool:
+        """Return whether it was asked about all these rows."""
+        return all(item.id in self.answers for item in items)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +91,7 @@ class _Halving:
                     self.stopped = track.unfinished = True
                 else:
                     track.answers.update(answers)
-            if all(item.id in track.answers for item in self.items[:count]):
+            if track.answered(self.items[:count]):
                 done.append(track)
         return done
 
@@ -117,11 +121,12 @@ def search(
     """
     halving = _Halving(judge, tuple(items))
     first, second = min(size.first, len(items)), min(size.second, len(items))
-    opened = yield from halving.ask(pool[: size.pool], first)
-    if not opened or opened[0].candidate is not pool[0]:
+    # what all others are compared with, and what is there to keep when the calls are used up
+    found = yield from halving.ask(pool[:1], len(items))
+    if not found:
         return Found(tuple(halving.tracks.values()), None, stopped=True)
-    today = opened[0]
-    yield from halving.ask([today.candidate], second)  # what the others are compared with
+    today = found[0]
+    opened = yield from halving.ask(pool[: size.pool], first)
     kept = halving.cut("wordings", opened, today, first, size.kept)
     kept = (
         halving.cut(
@@ -134,10 +139,9 @@ def search(
     grown = yield from halving.ask(_of(grown), second)
     rivals = list({track.candidate.name: track for track in [*kept, *grown] if track is not today}.values())
     last = halving.cut("before the last", rivals, today, second, size.finals)
-    yield from halving.ask([today.candidate], len(items))
     ended = yield from halving.ask(_of(last), len(items))
-    final = halving.cut("last", ended, today, len(items), 1)
-    winner = next((track for track in final if track.rounds[-1].advantage.value > 0), None)
+    final = halving.cut("last", [today, *ended], today, len(items), 1)
+    winner = final[0] if final and final[0] is not today else None
     return Found(tuple(halving.tracks.values()), winner, halving.stopped)
 
 

@@ -14,7 +14,7 @@ from yesno.evidence import Usage
 from yesno.questions import Outcome
 from yesno.response import Failure
 from yesno.templates.sets import TemplateSet
-from yesno.tuner.asking import asked, checked
+from yesno.tuner.asking import asked
 from yesno.tuner.candidates import Candidate, Example, pool
 from yesno.tuner.carding import Carded, carded
 from yesno.tuner.examples import draws
@@ -217,7 +217,6 @@ class _Run:
             return None
         finally:
             self.calls[name] = self.calls.get(name, 0) + self._spent - spent
-        checked(outcomes)
         self.outcomes.setdefault(name, {}).update(outcomes)
         return {id: shares_of(outcome) for id, outcome in outcomes.items()}
 
