@@ -90,7 +90,13 @@ def test_worked_examples_take_the_place_of_those_a_set_has():
 
 
 def test_a_way_out_may_be_the_answer_of_an_example(tmp_path):
-    fields = {"input": "hello", "question": "Which?", "options": ["one", "two"], "none": "neither", "answer": "neither"}
+    fields = {
+        "input": "hello",
+        "question": "Which?",
+        "options": ["one", "two"],
+        "none": "neither",
+        "answer": "neither",
+    }
     grown = of("choice", "labelled").with_examples([Example("r", fields)], "labelled+1a")
     fake = FakeProvider({"A": 0.9, "B": 0.05, "C": 0.05})
     asked = Choice("Which?", ["one", "two"], none="neither")

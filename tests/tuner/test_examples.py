@@ -29,7 +29,9 @@ def test_a_second_time_they_are_the_same():
 
 
 def test_long_rows_are_none():
-    long = [replace(row, input=f"{row.input} {'x' * 900}") if i % 3 else row for i, row in enumerate(rows(60))]
+    long = [
+        replace(row, input=f"{row.input} {'x' * 900}") if i % 3 else row for i, row in enumerate(rows(60))
+    ]
     short = {row.id for i, row in enumerate(rows(60)) if i % 3 == 0}
     lists = draws(long[: len(long) // 2], variants=2, seed=0)
     assert lists

@@ -6,7 +6,7 @@ import json
 import shlex
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,7 +16,7 @@ import typer
 from yesno.cli.asking import Level, NoneText, NoWhen, Option, YesWhen, parse_option
 from yesno.cli.options import Connection, Json, Without
 from yesno.cli.session import OK
-from yesno.cli.values import whole
+from yesno.cli.values import number, whole
 from yesno.cli.views import counted, screen, usage_text
 from yesno.errors import QuestionError
 from yesno.questions import Choice, Scale, YesNo
@@ -40,10 +40,27 @@ _Question = Annotated[
 ]
 _Calls = Annotated[
     int,
-    typer.Option("--calls", metavar="N", parser=whole, help="Most requests; the search is made as large."),
+    typer.Option(
+        "--calls",
+        metavar="N",
+        parser=whole,
+        help="Most requests to send; the search is as large as they allow.",
+    ),
+]
+_Budget = Annotated[
+    float | None,
+    typer.Option("--budget", metavar="DOLLARS", parser=number, help="Stop before more is spent."),
 ]
 _Seed = Annotated[int, typer.Option("--seed", metavar="N", parser=whole, help="Fixes all that is drawn.")]
 _Split = Annotated[str | None, typer.Option("--split", metavar="NAME", help="Only the rows of this split.")]
+_Proposer = Annotated[
+    str | None,
+    typer.Option(
+        "--proposer",
+        metavar="PROVIDER:MODEL",
+        help="Ask it, once, for other wordings; it is shown inputs and labels that went wrong.",
+    ),
+]
 _Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an earlier result.")]
 _Plan = Annotated[bool, typer.Option("--plan", help="Say what would be spent, and spend nothing.")]
 
@@ -58,12 +75,14 @@ def tune_rows(
     yes_when: YesWhen = None,
     no_when: NoWhen = None,
     calls: _Calls = 2100,
+    budget: _Budget = None,
     seed: _Seed = 0,
     split: _Split = None,
+    proposer: _Proposer = None,
     overwrite: _Overwrite = False,
     plan: _Plan = False,
     *,
-    connection: Annotated[Connection, Without("budget_requests", "packing")],
+    connection: Annotated[Connection, Without("budget_usd", "budget_requests", "packing")],
     as_json: Json = False,
 ) -> int:
     """Find the template that a model answers a question best with.
@@ -74,19 +93,28 @@ def tune_rows(
     replies from the cache.
     """
     from yesno.labelled import load_set
-    from yesno.tuner import check_place, document, forecast, plan_for, save, tune
+    from yesno.tuner import PROPOSALS, check_place, document, forecast, plan_for, save, tune
 
     check_place(out, overwrite=overwrite)
     asked = _asked(question, option, none, level, yes_when, no_when)
     loaded = load_set(rows, question=asked, split=split)
-    held = replace(connection, budget_requests=calls)
-    with held.open() as model:
-        made = plan_for(model, loaded.items, calls=calls, seed=seed, data=loaded.version)
-        _tell_plan(made, forecast(made, model), model, quiet=as_json and not plan)
+    held = replace(connection, budget_requests=calls, budget_usd=budget)
+    with ExitStack() as opened:
+        model = opened.enter_context(held.open())
+        other = None if proposer is None else opened.enter_context(_opened(held, proposer, model))
+        made = plan_for(
+            model,
+            loaded.items,
+            calls=calls,
+            seed=seed,
+            data=loaded.version,
+            proposals=0 if other is None else PROPOSALS,
+        )
+        _tell_plan(made, forecast(made, model), model, other, quiet=as_json and not plan)
         if plan:
             return OK
         with _progress(quiet=as_json) as step:
-            tuned = tune(made, model, on_step=step)
+            tuned = tune(made, model, proposer=other, on_step=step)
         base = model.asking.templates
     line = save(tuned, base, out, command=_command(), settings=_settings(connection))
     if as_json:
@@ -134,7 +162,15 @@ def _settings(connection: Connection) -> dict[str, Any]:
     }
 
 
-def _tell_plan(plan: Plan, cost: Forecast, model: DecisionModel, *, quiet: bool) -> None:
+def _opened(connection: Connection, spec: str, model: DecisionModel) -> AbstractContextManager[DecisionModel]:
+    """Return another model to open, on the same budget."""
+    plain = Connection(model=spec, cache=connection.cache, memory=connection.memory)
+    return plain.open(budget=model.delivery.budget)
+
+
+def _tell_plan(
+    plan: Plan, cost: Forecast, model: DecisionModel, other: DecisionModel | None, *, quiet: bool
+) -> None:
     if quiet:
         return
     parts, console = plan.split, screen(stderr=True)
@@ -148,6 +184,13 @@ def _tell_plan(plan: Plan, cost: Forecast, model: DecisionModel, *, quiet: bool)
         markup=False,
         highlight=False,
     )
+    if other is not None and plan.size is not None:
+        console.print(
+            f"one more call to {other.provider_name}:{other.model_name}, which is shown inputs and labels of up to "
+            "10 rows",
+            markup=False,
+            highlight=False,
+        )
     if plan.why_not:
         console.print(f"no search: {plan.why_not}", markup=False, highlight=False)
 

@@ -126,7 +126,6 @@ class Core:
             checked_orders(orders),
             calibrations=calibrations_for(calibration, self.provider.name, self._warn),
         )
-        self.packing = packing
         self.packer = packer_for(packing, self.asking, self.provider.model)
         self.timeout_s = profile.timeout_s if timeout_s is None else checked_positive("timeout_s", timeout_s)
         self.concurrency = checked_count(
@@ -152,7 +151,7 @@ class Core:
         other = copy(self)
         templates = template if isinstance(template, TemplateSet) else TemplateSet.load(template)
         other.asking = replace(self.asking, templates=templates)
-        other.packer = packer_for(self.packing, other.asking, self.provider.model)
+        other.packer = self.packer.asking_by(other.asking)
         other._own_template = True
         return other
 

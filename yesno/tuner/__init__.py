@@ -13,11 +13,13 @@ Comparing templates needs numpy and scipy: `pip install 'yesno[bench]'`.
 from yesno.tuner.folders import check_place
 from yesno.tuner.forecast import Forecast, forecast, plan_for
 from yesno.tuner.plan import Plan
+from yesno.tuner.proposing import PROPOSALS
 from yesno.tuner.report import document, markdown
 from yesno.tuner.saving import save
 from yesno.tuner.tuning import HeldOut, Step, Tuned, tune
 
 __all__ = [
+    "PROPOSALS",
     "Forecast",
     "HeldOut",
     "Plan",

@@ -39,7 +39,13 @@ class Forecast:
 
 
 def plan_for(
-    model: DecisionModel, items: Sequence[Item], *, calls: int = CALLS, seed: int = 0, data: str | None = None
+    model: DecisionModel,
+    items: Sequence[Item],
+    *,
+    calls: int = CALLS,
+    seed: int = 0,
+    data: str | None = None,
+    proposals: int = 0,
 ) -> Plan:
     """Return the largest search that the rows, the calls and the model allow; raises as `planned` does.
 
@@ -49,6 +55,7 @@ def plan_for(
         calls: Most requests to send.
         seed: Fixes what is drawn.
         data: SHA-256 of all rows, for the card.
+        proposals: Wordings that another model will be asked for.
     """
     steps = model.ladder.steps(model.model_name)
     why_not = None
@@ -63,6 +70,7 @@ def plan_for(
         probes=_probes(model, items),
         why_not=why_not,
         data=data,
+        proposals=proposals,
     )
 
 
@@ -100,7 +108,7 @@ def forecast(plan: Plan, model: DecisionModel) -> Forecast:
     ]
     plain = fmean(chars / PER_TOKEN + PER_TURN * turns for turns, chars, _ in texts)
     extra = 0.0 if plan.size is None else GROWN * fmean(last for *_, last in texts) / PER_TOKEN
-    grown = 0 if plan.size is None else plan.size.parents * plan.size.variants
+    grown = 0 if plan.size is None else plan.size.made
     share = grown / plan.templates
     tokens = round(plan.requests * (plain + share * extra))
     price = model.delivery.price_of(model.model_name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from yesno.errors import ConfigError
 from yesno.labelled import Item, answer_of, kind_of
@@ -38,12 +38,19 @@ class Size:
     """Lists of worked examples that each of them gets."""
     finals: int
     """Templates that are compared on all rows for it, besides today's."""
+    proposals: int = 0
+    """Wordings that another model is asked for."""
+
+    @property
+    def made(self) -> int:
+        """Templates that are made on the way."""
+        return self.parents * self.variants + self.proposals
 
     def decisions(self, select: int, held_out: int) -> int:
         """Return the most decisions that a search of this size takes."""
         first, second = min(self.first, select), min(self.second, select)
-        made = self.parents * self.variants
-        rounds = (self.pool + made) * first + (self.kept + min(self.kept, made)) * (second - first)
+        kept = self.kept + min(self.kept, self.made)
+        rounds = (self.pool + self.made) * first + kept * (second - first)
         # today's template is asked about all rows from the first, and need not be among the finals
         return rounds + self.finals * (select - second) + (select - first) + 2 * held_out
 
@@ -90,7 +97,7 @@ class Plan:
     @property
     def templates(self) -> int:
         """Most templates that are asked with."""
-        return 1 if self.size is None else self.size.pool + self.size.parents * self.size.variants
+        return 1 if self.size is None else self.size.pool + self.size.made
 
     @property
     def requests(self) -> int:
@@ -107,6 +114,7 @@ def planned(
     probes: int = 0,
     why_not: str | None = None,
     data: str | None = None,
+    proposals: int = 0,
 ) -> Plan:
     """Return the largest search that the rows and the calls allow.
 
@@ -118,6 +126,7 @@ def planned(
         probes: Requests that a template takes besides.
         why_not: Why templates must not be searched, if so.
         data: SHA-256 of all rows, for the card.
+        proposals: Wordings that another model will be asked for.
 
     Raises:
         ConfigError: The rows do not suffice, are of several types or all have one label, or the calls do not suffice.
@@ -126,7 +135,7 @@ def planned(
     why = why_not or _too_few(items, kind)
     parts = split(items, seed=seed, train=0.0, select=0.7) if why else split(items, seed=seed)
     found: Plan | None = None
-    for size in (None,) if why else SIZES:
+    for size in (None,) if why else [replace(size, proposals=proposals) for size in SIZES]:
         found = Plan(kind, parts, size, seed, calls, per_decision, probes, why, data)
         if found.requests <= calls:
             return found

@@ -68,6 +68,7 @@ class Found:
 
 
 Variants: TypeAlias = Callable[[Candidate], Sequence[Candidate]]
+Propose: TypeAlias = Callable[[Track], Sequence[Candidate]]
 
 
 @dataclass(slots=True)
@@ -108,7 +109,12 @@ class _Halving:
 
 
 def search(
-    pool: Sequence[Candidate], items: Sequence[Item], size: Size, judge: Judge, variants: Variants
+    pool: Sequence[Candidate],
+    items: Sequence[Item],
+    size: Size,
+    judge: Judge,
+    variants: Variants,
+    propose: Propose = lambda best: (),
 ) -> Search:
     """Drop the worse templates in rounds of more and more rows; the best wordings get worked examples on the way.
 
@@ -118,6 +124,7 @@ def search(
         size: How many of what.
         judge: What compares two templates.
         variants: Makes templates with worked examples of one.
+        propose: Makes other wordings of the best one so far, from what it got wrong.
     """
     halving = _Halving(judge, tuple(items))
     first, second = min(size.first, len(items)), min(size.second, len(items))
@@ -135,7 +142,8 @@ def search(
         or kept
     )
     made = [variant for track in kept[: size.parents] for variant in variants(track.candidate)]
-    grown = halving.cut("examples", (yield from halving.ask(made, first)), today, first, size.kept)
+    made += propose(kept[0]) if kept and not halving.stopped else ()
+    grown = halving.cut("made on the way", (yield from halving.ask(made, first)), today, first, size.kept)
     grown = yield from halving.ask(_of(grown), second)
     rivals = list({track.candidate.name: track for track in [*kept, *grown] if track is not today}.values())
     last = halving.cut("before the last", rivals, today, second, size.finals)

@@ -22,6 +22,7 @@ from yesno.tuner.folders import tried_set
 from yesno.tuner.judging import Advantage, Answers, Judge, compared
 from yesno.tuner.objective import Shares, losses, shares_of
 from yesno.tuner.plan import Plan
+from yesno.tuner.proposing import proposals_of
 from yesno.tuner.search import Found, Track, Trial, search
 from yesno.tuner.thresholds import Line, thresholds_of
 
@@ -80,7 +81,13 @@ class Tuned:
     """Name of a template -> requests that were sent with it or that a cache answered."""
 
 
-def tune(plan: Plan, model: DecisionModel, *, on_step: Callable[[Step], None] = lambda step: None) -> Tuned:
+def tune(
+    plan: Plan,
+    model: DecisionModel,
+    *,
+    proposer: DecisionModel | None = None,
+    on_step: Callable[[Step], None] = lambda step: None,
+) -> Tuned:
     """Run a plan.
 
     Templates are compared by log loss, calibrated on other folds; see `yesno.tuner.search`. The rows held out are asked
@@ -91,6 +98,7 @@ def tune(plan: Plan, model: DecisionModel, *, on_step: Callable[[Step], None] = 
     Args:
         plan: What to ask.
         model: Whom to ask; its template is today's.
+        proposer: Who is asked, once, for other wordings; it is shown inputs and labels of rows that went wrong.
         on_step: Told of every decision.
 
     Raises:
@@ -98,7 +106,7 @@ def tune(plan: Plan, model: DecisionModel, *, on_step: Callable[[Step], None] = 
         ConfigError, ProviderError: No row can be answered.
     """
     with tempfile.TemporaryDirectory(prefix="yesno-tune-") as place:
-        return _Run(plan, model, Path(place), on_step).go()
+        return _Run(plan, model, Path(place), on_step, proposer).go()
 
 
 @dataclass(slots=True)
@@ -107,6 +115,7 @@ class _Run:
     model: DecisionModel
     place: Path
     on_step: Callable[[Step], None]
+    proposer: DecisionModel | None = None
     judge: Judge = field(default_factory=Judge)
     sets: dict[str, TemplateSet] = field(default_factory=dict)
     outcomes: dict[str, dict[str, Outcome | Failure]] = field(default_factory=dict)
@@ -194,7 +203,12 @@ class _Run:
                 for one, letter in _lettered(lists)
             ]
 
-        run = search(candidates, parts.select, size, self.judge, variants)
+        def propose(best: Track) -> list[Candidate]:
+            if self.proposer is None or not size.proposals:
+                return []
+            return proposals_of(self.proposer, best, parts.select, size.proposals)
+
+        run = search(candidates, parts.select, size, self.judge, variants, propose)
         trial = next(run)
         while True:
             try:
