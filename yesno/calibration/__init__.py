@@ -12,6 +12,8 @@
 | `curves` | reliability diagrams, risk over coverage |
 | `options` | choices: one option at a time, and the answer on top |
 | `intervals` | bootstrap intervals and paired differences, by group |
+| `thresholds`, `bands` | thresholds that keep a promise on rows to come |
+| `costs` | the threshold that costs least |
 
 What is imported from here needs no package; `fit` and the scores need numpy and scipy: `pip install 'yesno[bench]'`.
 """

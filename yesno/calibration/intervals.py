@@ -158,7 +158,7 @@ def interval(
 
     >>> from yesno.calibration.scores import brier
     >>> str(interval(brier, [0.9, 0.2, 0.7, 0.4, 0.8, 0.1], [1, 0, 1, 0, 0, 0]))
-    '0.158 (0.037 to 0.355)'
+    '0.158 (0.028 to 0.360)'
 
     Args:
         score: One of `scores`, `ranking` and `ece`, or a function that takes `weights`, one per row.
