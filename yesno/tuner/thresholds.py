@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from yesno.errors import DataError
 from yesno.labelled import Item, kind_of
 from yesno.tuner.carding import Carded
 from yesno.tuner.objective import Shares
@@ -58,15 +59,27 @@ def thresholds_of(
     shares = chosen.applied([answers[item.id] or () for item in used], used)
     if not used:
         return ()
+    groups = [item.group for item in used]
     if kind_of(used[0].question) == "yes_no":
         return tuple(
-            _line(name, [row[place] for row in shares], [item.label == place for item in used])
+            _line(name, [row[place] for row in shares], [item.label == place for item in used], groups)
             for place, name in enumerate(("yes", "no"))
         )
     tops = [max(range(len(row)), key=row.__getitem__) for row in shares]
     right = [top == item.label for top, item in zip(tops, used, strict=True)]
-    return (_line("answer", [row[top] for row, top in zip(shares, tops, strict=True)], right),)
+    best = [row[top] for row, top in zip(shares, tops, strict=True)]
+    return (_line("answer", best, right, groups),)
 
 
-def _line(name: str, probabilities: Sequence[float], right: Sequence[bool]) -> Line:
-    return Line(name, None, None, len(right), "?")
+def _line(name: str, probabilities: Sequence[float], right: Sequence[bool], groups: Sequence[str]) -> Line:
+    from yesno.calibration.thresholds import threshold_for
+
+    if len(set(right)) == 1:
+        why = f"all {len(right)} would be right" if right[0] else f"none of {len(right)} would be right"
+        return Line(name, None, None, len(right), f"{why}, so these rows tell nothing apart")
+    try:
+        found = threshold_for(probabilities, list(right), risk=RISK, delta=DELTA, groups=list(groups))
+    except DataError as error:  # too few, or the risk cannot be kept: its own words say which
+        why = str(error).replace("those taken for yes", "those acted on")
+        return Line(name, None, None, len(right), why)
+    return Line(name, found.threshold, found.coverage, len(right))
