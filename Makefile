@@ -3,12 +3,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help demo test check unit integration wheel clean
+.PHONY: help demo test check unit integration bench wheel clean
 
 help:
 	@echo "make demo   ask the embedded model a dozen questions"
 	@echo "make test   check, all tests that need no key, the built wheel"
 	@echo "make check  format, lint, types, floors, house rules"
+	@echo "make bench  a few items of each shipped set with a tiny model; the report is build/bench/report.html"
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -24,7 +25,7 @@ $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 demo: $(VENV)/.run
 	$(BIN)/yesno demo
 
-test: check unit integration wheel
+test: check unit integration bench wheel
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
@@ -38,6 +39,14 @@ unit: $(VENV)/.dev
 
 integration: $(VENV)/.dev
 	$(BIN)/pytest -q -m integration --force-enable-socket
+
+bench: $(VENV)/.dev
+	rm -rf build/bench
+	$(BIN)/yesno bench benchmarks/quality/data/sms_spam.jsonl benchmarks/quality/data/strategyqa.jsonl \
+	  benchmarks/quality/data/snips.jsonl benchmarks/quality/data/clinc150.jsonl benchmarks/quality/data/sentiment.jsonl \
+	  benchmarks/quality/data/injection.jsonl benchmarks/sets/data/harmful_request.jsonl \
+	  benchmarks/sets/data/tool_relevance.jsonl benchmarks/sets/data/rerank.jsonl \
+	  --model local:smollm2 --split heldout --limit 6 --no-cache --no-memory --out build/bench
 
 wheel: $(VENV)/.dev
 	$(BIN)/python scripts/check_wheel.py

@@ -7,32 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from yesno.bench.rows import Row, collected, read_rows, row_from
+from tests.bench.made import row
+from yesno.bench.rows import collected, read_rows, row_from
 from yesno.bench.writer import RowWriter
 from yesno.errors import ConfigError
 from yesno.labelled import label_index
-
-
-def row(**changes):
-    fields = {
-        "set": "spam",
-        "id": "1",
-        "group": "1",
-        "data": "a" * 64,
-        "model": "fake",
-        "template": "default",
-        "template_hash": "0123abcd",
-        "kind": "yes_no",
-        "options": ("yes", "no"),
-        "label": 0,
-        "outcome": "answer",
-        "probabilities": (0.75, 0.25),
-        "label_mass": 0.9,
-        "method": "logprobs",
-        "latency_s": 0.5,
-        "cost_usd": 0.0,
-    }
-    return Row(**{**fields, **changes})
 
 
 def failed(**changes):

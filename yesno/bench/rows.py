@@ -80,6 +80,8 @@ class Row:
     the lowest."""
     label: int
     """Index of the right answer among `options`."""
+    asked: str | None = None
+    """Digest of the question, as `yesno.calibration.subjects.question_digest`; None when nobody knows."""
     shares: tuple[float, ...] | None = None
     """Share (0..1) of the people who labelled it that gave each option; sums to 1."""
     outcome: Result
@@ -158,7 +160,7 @@ class Row:
 
 _FIELDS = tuple(field.name for field in fields(Row))
 _TEXTS = ("set", "id", "group", "data", "model", "template", "strategy", "kind", "outcome")
-_MAYBE_TEXTS = ("template_hash", "reason", "method", "at")
+_MAYBE_TEXTS = ("template_hash", "asked", "reason", "method", "at")
 _COUNTS = ("requests", "cache_hits", "tokens_in", "tokens_cached", "tokens_out")
 
 

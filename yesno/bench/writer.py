@@ -22,13 +22,14 @@ class RowWriter:
         path: The file; it is made when it is not there, its folder is not.
 
     Raises:
-        ConfigError: It cannot be written.
+        ConfigError: It cannot be written, or another process is writing to it.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         try:
             self._file: IO[bytes] = path.open("a+b")
+            _lock(self._file, path)
             self._cut()
         except OSError as error:
             raise self._unwritable(error) from error
@@ -74,3 +75,16 @@ class RowWriter:
 
     def _unwritable(self, error: OSError) -> ConfigError:
         return ConfigError(f"{str(self.path)!r} cannot be written: {error.strerror or error}")
+
+
+def _lock(file: IO[bytes], path: Path) -> None:
+    """Keep others from writing to a file until it is closed, where the system can do that."""
+    try:
+        import fcntl
+    except ImportError:  # Windows has no such lock
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        raise ConfigError(f"another process is writing to {str(path)!r}; wait for its end") from None

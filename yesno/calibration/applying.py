@@ -68,11 +68,14 @@ def _along(
     reading: Reading, calibrator: Calibrator, *, directed: bool
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Return each label's share when it has its least and greatest, and the others share the rest as before."""
+    even = 1.0 / (len(reading.probabilities) - 1)
 
     def at(label: int, own: float) -> float:
-        rest = 1.0 - reading.probabilities[label]
-        factor = (1.0 - own) / rest if rest > 0 else 0.0
-        moved = [own if i == label else p * factor for i, p in enumerate(reading.probabilities)]
+        others = sum(p for i, p in enumerate(reading.probabilities) if i != label)
+        moved = [
+            p * (1.0 - own) / others if others > 0 else even * (1.0 - own) for p in reading.probabilities
+        ]
+        moved[label] = own
         return calibrator(moved, directed=directed)[label]
 
     return _each(at, reading.low), _each(at, reading.high)

@@ -41,6 +41,23 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "yesno.cli.approving:approve_calls",
         "Show the calls that wait, and ask about each.",
     ),
+    "bench run": (
+        "yesno.cli.benching:bench",
+        "Compare models, template sets and strategies on labelled items.",
+    ),
+    "bench compare": (
+        "yesno.cli.gating:compare_runs",
+        "Compare two runs; exit with 1 when the second is worse.",
+    ),
+    "bench import": (
+        "yesno.cli.gating:import_run",
+        "Make a run of rows from elsewhere, and report it.",
+    ),
+    "bench report": ("yesno.cli.benching:report_runs", "Write the report of runs anew, of several together."),
+    "calibrate": (
+        "yesno.cli.calibrating:calibrate",
+        "Fit a calibration card to labelled rows, or to a run of yesno bench.",
+    ),
     "models list": ("yesno.cli.models:list_models", "List the models of the catalogue and which are here."),
     "models pull": ("yesno.cli.models:pull_model", "Fetch a model; an interrupted download goes on."),
 }
@@ -49,10 +66,14 @@ COMMANDS: dict[str, tuple[str, str]] = {
 A command is one file and one line here; see `yesno.cli.options`. Only the command that is called is imported."""
 
 GROUPS = {
+    "bench": "Compare models on labelled items; `yesno bench SET…` is short for `yesno bench run SET…`.",
     "calls": "Check and approve the calls of tools that a model asks for.",
     "models": "List and fetch models that run on this computer.",
 }
 """Name of a group of commands -> its help."""
+
+SHORT = {"bench": "run"}
+"""Group -> the command that is meant when none of its commands is named."""
 
 WRITES_ROWS = {"map"}
 """Commands whose standard output is data, line by line."""
@@ -104,7 +125,7 @@ def main(arguments: list[str] | None = None) -> None:
     With `--json`, an error that leaves no outcome is one JSON object on standard output too, except where that
     holds rows.
     """
-    given = sys.argv[1:] if arguments is None else arguments
+    given = _whole(sys.argv[1:] if arguments is None else arguments)
     if any(word == "--version" for word in given[:1]):
         from yesno import __version__
 
@@ -122,6 +143,14 @@ def main(arguments: list[str] | None = None) -> None:
             print(json.dumps(error_document(error), ensure_ascii=False))
         print(f"yesno: {_told(error)}", file=sys.stderr)
         sys.exit(exit_code(error))
+
+
+def _whole(words: list[str]) -> list[str]:
+    """Return what was typed, with the command that a group means when none of its commands is named."""
+    if len(words) < 2 or words[0] not in SHORT:
+        return words
+    known = [name.split()[1] for name in COMMANDS if name.startswith(f"{words[0]} ")]
+    return words if words[1] in (*known, "-h", "--help") else [words[0], SHORT[words[0]], *words[1:]]
 
 
 def _told(error: Exception) -> str:

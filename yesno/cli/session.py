@@ -38,6 +38,7 @@ _IN_OPTIONS = [
         (r"raise `(usd|requests|tokens)`, or go on with a new Budget", r"raise --budget-\1"),
         (r"the budget's `(usd|requests|tokens)`", r"--budget-\1"),
         (r"with strict=True", "with --strict"),
+        (r"with any_question=True", "with --any-question"),
         (r"\bstrategy='(\w+)'", r"--strategy \1"),
         (r"\bbase_url=(?!\w)|`base_url`", "--base-url"),
         (r"`(run_below|block_from)`", lambda found: "--" + found[1].replace("_", "-")),

@@ -16,6 +16,10 @@ What `--json` prints is stable: a name keeps its meaning and its type; later ver
 - `calls check` prints a `plan`: per call `id`, `name`, `arguments_text`, `action` (`run`, `wait`, `settled`), `why`,
   `reason`, `risk`, and the `status` and `result` of one that is settled; and `model`, `usage` and `seconds`. `calls approve` prints `id` (of the record)
   and `decisions` (call id -> `allow`, `message`), which `yesno.toolcalls.read_answers` reads.
+- `bench run`, `bench report` and `bench import` print `runs`, `sets` (name -> `items`, `version`), `cells` (`set`, `type`, `model`,
+  `template`, `strategy`, `asked`, `outcomes`, `scores`, `smooth_ece`, `latency_s`, `cost_usd` and so on), `differences` and where the
+  `report` is; `bench run` adds `usage`, `stopped` and `exit_code`. `bench compare` prints `changes` (`set`, `before`, `after`, `metrics`,
+  `regressions`), `unmatched`, `regressed` and `exit_code`.
 - `doctor`, `demo` and `models list` print what their tables show.
 """
 

@@ -1,6 +1,6 @@
 """Labelled items, and the files that they are read from."""
 
-from yesno.labelled.files import LabelledSet, load_set, set_of
+from yesno.labelled.files import LabelledSet, lines_of, load_set, set_of
 from yesno.labelled.item import Asked, Item, Kind, answer_of, kind_of, label_index, options_of
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "answer_of",
     "kind_of",
     "label_index",
+    "lines_of",
     "load_set",
     "options_of",
     "set_of",

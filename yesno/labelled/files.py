@@ -6,7 +6,7 @@ import csv
 import hashlib
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from yesno.labelled.parsing import item_from
 from yesno.messages.message import Message
 from yesno.questions import Choice, Scale, YesNo
 
-__all__ = ["LabelledSet", "load_set", "set_of"]
+__all__ = ["LabelledSet", "lines_of", "load_set", "set_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,8 @@ class LabelledSet:
     items: tuple[Item, ...] = field(repr=False)
     version: str
     """SHA-256 of all that is asked and labelled in the whole file, whatever its format and whichever split is taken."""
+    path: str | None = field(default=None, compare=False)
+    """The file, as it was named."""
 
 
 def load_set(
@@ -54,7 +56,8 @@ def load_set(
             twice, or nothing is left; the message names the row.
     """
     place = Path(path)
-    loaded = set_of(_rows(place), name or place.stem, question=question, where=str(path))
+    loaded = set_of(lines_of(place), name or place.stem, question=question, where=str(path))
+    loaded = replace(loaded, path=str(path))
     if split is None:
         return loaded
     kept = tuple(item for item in loaded.items if item.split == split)
@@ -63,7 +66,7 @@ def load_set(
         raise ConfigError(
             f"{str(path)!r} has no items of the split {split!r}; it has {', '.join(known) or 'none'}"
         )
-    return LabelledSet(loaded.name, kept, loaded.version)
+    return replace(loaded, items=kept)
 
 
 def set_of(
@@ -99,7 +102,12 @@ def set_of(
     return LabelledSet(name, tuple(items), digest.hexdigest())
 
 
-def _rows(path: Path) -> Iterator[Row]:
+def lines_of(path: Path) -> Iterator[Row]:
+    """Yield the rows of a file as they are, by its name CSV, Parquet or JSON lines.
+
+    Raises:
+        ConfigError: It cannot be read.
+    """
     try:
         match path.suffix.lower():
             case ".parquet":
@@ -107,7 +115,7 @@ def _rows(path: Path) -> Iterator[Row]:
             case ".csv":
                 csv.field_size_limit(LONGEST_CELL)
                 with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
-                    yield from csv_rows(file, ("label",))
+                    yield from csv_rows(file)
             case _:
                 with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="\n") as file:
                     yield from json_rows(file)

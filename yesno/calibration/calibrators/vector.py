@@ -47,7 +47,7 @@ class Vector(Calibrator):
         import numpy as np
         from scipy.optimize import minimize
 
-        from yesno.calibration.calibrators._rows import SLOPE_SPREAD, log_softmax
+        from yesno.calibration.calibrators._rows import SEARCH, SLOPE_SPREAD, log_softmax
 
         log_read = np.log(rows.read)
         right = np.arange(rows.read.shape[1]) == rows.label[:, None]
@@ -63,6 +63,6 @@ class Vector(Calibrator):
 
         count = rows.read.shape[1]
         limits = [(-4.0, 4.0), *[(-20.0, 20.0)] * count]
-        found = minimize(total, np.zeros(1 + count), jac=True, method="L-BFGS-B", bounds=limits)
+        found = minimize(total, np.zeros(1 + count), jac=True, method="TNC", bounds=limits, options=SEARCH)
         biases = found.x[1:] - found.x[1:].mean()
         return cls(math.exp(-float(found.x[0])), tuple(map(float, biases)))
