@@ -1,6 +1,8 @@
 """`yesno tune`: what it says before it spends, what it leaves behind, and what it refuses."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -154,3 +156,17 @@ def test_a_proposer_is_announced(run, model, labels, tmp_path):
         "tune", labels(), *QUESTION, "--model", "x", "--proposer", "y", "--out", tmp_path / "o", "--plan"
     )
     assert "one more call to fake:fake, which is shown inputs and labels of up to 10 rows" in told
+
+
+def test_without_numpy_the_program_says_what_to_install_before_anything_is_asked(labels, tmp_path):
+    code = (
+        "import sys; sys.modules['numpy'] = None\n"
+        "from yesno.cli.main import main\n"
+        "sys.stderr = sys.stdout\n"
+        f"try: main(['tune', {str(labels())!r}, '--question', 'Is it?', '--model', 'fake', '--out', {str(tmp_path / 'o')!r}])\n"
+        "except SystemExit as end: print(end.code)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
+    assert "pip install 'yesno[bench]'" in done.stdout
+    assert done.stdout.strip().endswith("2")
+    assert not (tmp_path / "o").exists()

@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 __all__ = ["compare", "import_rows", "load_run", "load_set", "report_of", "run", "write_report"]
 
 _HOMES = {
-    "compare": "comparing",
-    "import_rows": "importing",
-    "load_run": "runs",
-    "load_set": "items",
-    "report_of": "reporting",
-    "run": "running",
-    "write_report": "writing",
+    "compare": "yesno.bench.comparing",
+    "import_rows": "yesno.bench.importing",
+    "load_run": "yesno.bench.runs",
+    "load_set": "yesno.labelled",
+    "report_of": "yesno.bench.reporting",
+    "run": "yesno.bench.running",
+    "write_report": "yesno.bench.writing",
 }
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the module holds
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    return getattr(import_module(_HOMES[name]), name)

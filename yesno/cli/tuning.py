@@ -92,6 +92,7 @@ def tune_rows(
     is shown to be better, it holds today's template; that is a result too, with exit code 0. A second run takes its
     replies from the cache.
     """
+    from yesno.calibration import intervals  # noqa: F401 - a missing extra is told before anything is spent
     from yesno.labelled import load_set
     from yesno.tuner import PROPOSALS, check_place, document, forecast, plan_for, save, tune
 
