@@ -68,3 +68,11 @@ def test_few_rows_get_a_calibration_but_no_search():
 def test_a_rare_answer_gets_no_search():
     items = [Item(f"r{i}", "x", SPAM, int(i >= 10), f"r{i}") for i in range(300)]
     assert "only 10 labels have the rarer answer" in str(planned(items).why_not)
+
+
+def test_of_many_rows_as_many_are_used_as_are_worth_their_calls_at_their_own_rates():
+    items = [Item(f"r{i}", "x", SPAM, int(i % 10 > 0), f"r{i}") for i in range(5000)]
+    parts = planned(items).split
+    assert [len(parts.train), len(parts.select), len(parts.held_out)] == [100, 300, 200]
+    assert sum(row.label == 0 for row in parts.select) == 30
+    assert sum(row.label == 0 for row in parts.held_out) == 20

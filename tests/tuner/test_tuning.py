@@ -8,7 +8,7 @@ from tests.tuner.build import MOOD, TEAM, rows, scripted
 from yesno import BudgetExceeded, DecisionModel, FakeProvider
 from yesno.engine.budget import Budget
 from yesno.engine.sqlite_cache import SqliteCache
-from yesno.errors import ProviderRejected, ProviderUnavailable
+from yesno.errors import ConfigError, ProviderRejected, ProviderUnavailable
 from yesno.tuner import document, forecast, markdown, plan_for, save, tune
 from yesno.tuner.plan import planned
 
@@ -191,3 +191,11 @@ def test_a_sampled_model_counts_five_requests_a_decision():
     provider = FakeProvider(strategies=("sampled",))
     assert plan_for(DecisionModel(provider), ITEMS, calls=5000).per_decision == 5
     assert planned(ITEMS, calls=5000, per_decision=5).requests <= 5000
+
+
+def test_a_model_with_a_calibration_is_refused(accepted, tmp_path):
+    tuned, _ = accepted
+    assert tuned.chosen.card is not None
+    model = DecisionModel(FakeProvider(), calibration=tuned.chosen.card)
+    with pytest.raises(ConfigError, match="leave out `calibration`"):
+        plan_for(model, ITEMS)

@@ -15,6 +15,7 @@ import typer
 
 from yesno.cli.asking import Level, NoneText, NoWhen, Option, YesWhen, parse_option
 from yesno.cli.options import Connection, Json, Without
+from yesno.cli.progress import late
 from yesno.cli.session import OK
 from yesno.cli.values import number, whole
 from yesno.cli.views import counted, screen, usage_text
@@ -82,7 +83,7 @@ def tune_rows(
     overwrite: _Overwrite = False,
     plan: _Plan = False,
     *,
-    connection: Annotated[Connection, Without("budget_usd", "budget_requests", "packing")],
+    connection: Annotated[Connection, Without("budget_usd", "budget_requests", "packing", "calibration")],
     as_json: Json = False,
 ) -> int:
     """Find the template that a model answers a question best with.
@@ -205,7 +206,7 @@ def _progress(*, quiet: bool) -> Iterator[Callable[[Step], None]]:
     if quiet or not console.is_terminal:
         yield lambda step: None
         return
-    with Progress(
+    bar = Progress(
         TextColumn("{task.completed:,.0f} of {task.total:,.0f}"),
         BarColumn(),
         TextColumn("{task.fields[name]} · {task.fields[sent]:,} sent{task.fields[usd]}"),
@@ -214,16 +215,17 @@ def _progress(*, quiet: bool) -> Iterator[Callable[[Step], None]]:
         TimeRemainingColumn(),
         console=console,
         transient=True,
-    ) as bar:
-        task = bar.add_task("rows", total=None, name="", sent=0, usd="")
+    )
+    task = bar.add_task("rows", total=0, name="", sent=0, usd="")
 
-        def show(step: Step) -> None:
-            cost = step.usage.cost_usd
-            usd = f" · ${cost:.4f}" if cost else ""
-            bar.update(
-                task, completed=step.done, total=step.total, name=step.name, sent=step.usage.requests, usd=usd
-            )
+    def show(step: Step) -> None:
+        cost = step.usage.cost_usd
+        usd = f" · ${cost:.4f}" if cost else ""
+        bar.update(
+            task, completed=step.done, total=step.total, name=step.name, sent=step.usage.requests, usd=usd
+        )
 
+    with late(bar.start, bar.stop):
         yield show
 
 

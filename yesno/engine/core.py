@@ -158,6 +158,7 @@ class Core:
         other.asking = replace(self.asking, templates=templates)
         other.packer = self.packer.asking_by(other.asking)
         other._own_template = True
+        other.recents = Recents()
         return other
 
     def _recall(self) -> None:

@@ -9,6 +9,7 @@ from statistics import fmean
 
 from yesno.engine.labelling import shown_labels
 from yesno.engine.sync import DecisionModel
+from yesno.errors import ConfigError
 from yesno.labelled import Item, kind_of, options_of
 from yesno.reading.labels import LETTERS
 from yesno.reading.priors import PROBES
@@ -47,7 +48,7 @@ def plan_for(
     data: str | None = None,
     proposals: int = 0,
 ) -> Plan:
-    """Return the largest search that the rows, the calls and the model allow; raises as `planned` does.
+    """Return the largest search that the rows, the calls and the model allow.
 
     Args:
         model: Whom to ask.
@@ -56,7 +57,14 @@ def plan_for(
         seed: Fixes what is drawn.
         data: SHA-256 of all rows, for the card.
         proposals: Wordings that another model will be asked for.
+
+    Raises:
+        ConfigError: As `planned` does, or the model has a calibration already.
     """
+    if model.asking.calibrations.cards:
+        raise ConfigError(
+            "templates are compared as read; leave out `calibration`, tuning makes one of its own"
+        )
     steps = model.ladder.steps(model.model_name)
     why_not = None
     if steps[0] == "native":

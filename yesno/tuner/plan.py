@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from yesno.errors import ConfigError
 from yesno.labelled import Item, answer_of, kind_of
-from yesno.tuner.splits import Split, split
+from yesno.tuner.splits import SELECT, TRAIN, Split, split
 
 __all__ = ["LEAST_ROWS", "Plan", "Size", "planned"]
 
@@ -18,6 +18,8 @@ LEAST_SEARCHED = 120
 LEAST_RARE = 15
 """Labels in all, and of the rarer answer to a yes/no question, below which only a calibration and thresholds are made."""
 CALLS = 2100
+MOST = (100, 300, 200)
+"""Rows that are used at most: for examples, for comparing, held out. Each part has the answers at the rates of all rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +135,7 @@ def planned(
     """
     kind = _checked(items)
     why = why_not or _too_few(items, kind)
-    parts = split(items, seed=seed, train=0.0, select=0.7) if why else split(items, seed=seed)
+    parts = split(items, seed=seed, **_shares(len(items), search=not why))
     found: Plan | None = None
     for size in (None,) if why else [replace(size, proposals=proposals) for size in SIZES]:
         found = Plan(kind, parts, size, seed, calls, per_decision, probes, why, data)
@@ -143,6 +145,13 @@ def planned(
     raise ConfigError(
         f"`calls` is {calls}, and the smallest search of these rows takes {found.requests}; raise it"
     )
+
+
+def _shares(count: int, *, search: bool) -> dict[str, float]:
+    """Return the shares of the parts: of few rows all are used, of many the most that are worth their calls."""
+    usual = (TRAIN, SELECT, 1 - TRAIN - SELECT) if search else (0.0, 0.7, 0.3)
+    names = ("train", "select", "held_out")
+    return {name: min(share, most / count) for name, share, most in zip(names, usual, MOST, strict=True)}
 
 
 def _checked(items: Sequence[Item]) -> str:

@@ -25,7 +25,9 @@ class Split:
     held_out: tuple[Item, ...]
 
 
-def split(rows: Sequence[Item], *, seed: int, train: float = TRAIN, select: float = SELECT) -> Split:
+def split(
+    rows: Sequence[Item], *, seed: int, train: float = TRAIN, select: float = SELECT, held_out: float = 1.0
+) -> Split:
     """Return three parts of the rows; the same rows and seed give the same parts, in whatever order they come.
 
     Groups go to the parts label by label (a group's label is the one most of its rows have), in the order of a hash of
@@ -36,6 +38,7 @@ def split(rows: Sequence[Item], *, seed: int, train: float = TRAIN, select: floa
         seed: Fixes what goes where.
         train: Share (0..1) of the rows for worked examples.
         select: Share of the rows to compare on.
+        held_out: Share of the rows to hold out, as far as there are any left; others are not used.
     """
     groups: dict[str, list[Item]] = defaultdict(list)
     for row in sorted(rows, key=lambda row: row.id):
@@ -45,12 +48,15 @@ def split(rows: Sequence[Item], *, seed: int, train: float = TRAIN, select: floa
         labels = [answer_of(row) for row in members]
         by_label[max(sorted(set(labels)), key=labels.count)].append(members)
     parts: tuple[list[Item], list[Item], list[Item]] = ([], [], [])
+    ends = (train, train + select, train + select + held_out)
     for label in sorted(by_label):
         ordered = sorted(by_label[label], key=lambda members: _hash(seed, members[0].group))
         total, done = sum(map(len, ordered)), 0
         for members in ordered:
             share = (done + len(members) / 2) / total
-            parts[0 if share < train else 1 if share < train + select else 2].extend(members)
+            place = sum(share >= end for end in ends)
+            if place < len(parts):
+                parts[place].extend(members)
             done += len(members)
     return Split(*(tuple(_in_turns(part, seed)) for part in parts))
 
