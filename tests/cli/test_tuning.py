@@ -67,9 +67,11 @@ def test_a_better_template_is_written_ready_to_use(run, model, labels, tmp_path)
 def test_the_plan_alone_spends_nothing(run, model, labels, tmp_path):
     fake = model(better)
     code, said, told = run("tune", labels(), *QUESTION, "--model", "x", "--out", tmp_path / "o", "--plan")
-    assert (code, said, fake.requests) == (0, "", [])
-    assert "30 rows for examples, 74 for comparing, 46 held out" in told
-    assert "free" in told
+    assert (code, told, fake.requests) == (0, "", [])
+    assert "30 rows for examples, 74 for comparing, 46 held out" in said
+    assert "free" in said
+    words = ("tune", labels(), *QUESTION, "--model", "x", "--out", tmp_path / "o", "--plan", "--json")
+    assert json.loads(run(*words)[1])["rows"] == {"examples": 30, "comparing": 74, "held_out": 46}
     assert not (tmp_path / "o").exists()
 
 
@@ -152,10 +154,10 @@ def test_a_failing_host_leaves_nothing_behind(run, monkeypatch, labels, tmp_path
 
 def test_a_proposer_is_announced(run, model, labels, tmp_path):
     model(better)
-    _, _, told = run(
+    _, said, _ = run(
         "tune", labels(), *QUESTION, "--model", "x", "--proposer", "y", "--out", tmp_path / "o", "--plan"
     )
-    assert "one more call to fake:fake, which is shown inputs and labels of up to 10 rows" in told
+    assert "one more call to fake:fake, which is shown inputs and labels of up to 10 rows" in said
 
 
 def test_without_numpy_the_program_says_what_to_install_before_anything_is_asked(labels, tmp_path):

@@ -52,6 +52,16 @@ def test_a_candidate_has_one_name_and_no_two_are_the_same_file():
         assert len({one.source for one in candidates}) == len(candidates)
 
 
+def test_a_folder_that_is_called_like_a_wording_takes_no_name_away(tmp_path):
+    (tmp_path / "labelled").mkdir()
+    for path in DEFAULT.folder.glob("*.j2"):
+        (tmp_path / "labelled" / path.name).write_text(path.read_text() + "\n")
+    names = [one.name for one in pool(TemplateSet.load(tmp_path / "labelled"), "yes_no")]
+    assert names[0] == "labelled"
+    assert {"labelled-2", "default", "few_shot"} < set(names)
+    assert len(set(names)) == len(names)
+
+
 @pytest.mark.parametrize(
     ("name", "reply", "expected"),
     [

@@ -7,7 +7,7 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,6 +23,8 @@ from yesno.errors import QuestionError
 from yesno.questions import Choice, Scale, YesNo
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from yesno.engine.sync import DecisionModel
     from yesno.labelled import Asked
     from yesno.tuner.forecast import Forecast
@@ -91,7 +93,7 @@ def tune_rows(
     Compares wordings, label words, orders and worked examples on a part of the rows, and the best of them with today's
     template on rows held out. Writes a template folder with a calibration card, thresholds and a report. When nothing
     is shown to be better, it holds today's template; that is a result too, with exit code 0. A second run takes its
-    replies from the cache.
+    replies from the cache (those of a model that is sampled are not kept).
     """
     from yesno.calibration import intervals  # noqa: F401 - a missing extra is told before anything is spent
     from yesno.labelled import load_set
@@ -112,7 +114,11 @@ def tune_rows(
             data=loaded.version,
             proposals=0 if other is None else PROPOSALS,
         )
-        _tell_plan(made, forecast(made, model), model, other, quiet=as_json and not plan)
+        cost = forecast(made, model)
+        if plan and as_json:
+            print(json.dumps(_plan_document(made, cost)))
+        elif not as_json:
+            _tell_plan(made, cost, model, other, screen(stderr=not plan))
         if plan:
             return OK
         with _progress(quiet=as_json) as step:
@@ -170,12 +176,16 @@ def _opened(connection: Connection, spec: str, model: DecisionModel) -> Abstract
     return plain.open(budget=model.delivery.budget)
 
 
+def _plan_document(plan: Plan, cost: Forecast) -> dict[str, Any]:
+    parts = plan.split
+    rows = {"examples": len(parts.train), "comparing": len(parts.select), "held_out": len(parts.held_out)}
+    return {"rows": rows, "templates": plan.templates, "why_not": plan.why_not, **asdict(cost)}
+
+
 def _tell_plan(
-    plan: Plan, cost: Forecast, model: DecisionModel, other: DecisionModel | None, *, quiet: bool
+    plan: Plan, cost: Forecast, model: DecisionModel, other: DecisionModel | None, console: Console
 ) -> None:
-    if quiet:
-        return
-    parts, console = plan.split, screen(stderr=True)
+    parts = plan.split
     usd = "price unknown" if cost.usd is None else f"at most ${cost.usd:.4f}" if cost.usd else "free"
     templates = "today's template only" if plan.size is None else f"up to {plan.templates} templates"
     console.print(
@@ -239,7 +249,7 @@ def _show(tuned: Tuned, out: Path, line: str) -> None:
     table.add_column("template", no_wrap=True)
     for name in ("rows", "log loss", "better by", "calls"):
         table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("ended", no_wrap=True)
+    table.add_column("ended", overflow="fold")
     for track in ordered(tuned.tracks)[:12]:
         last = track.rounds[-1].advantage if track.rounds else None
         own = track.candidate is tuned.today.candidate
@@ -247,7 +257,7 @@ def _show(tuned: Tuned, out: Path, line: str) -> None:
             track.candidate.name,
             str(last.n if last else len(track.answers)),
             f"{last.loss:.3f}" if last else "",
-            signed(last) if last and not own else "",
+            signed(last, digits=2) if last and not own else "",
             str(tuned.calls.get(track.candidate.name, 0)),
             dropped(track, tuned),
         )
@@ -265,4 +275,5 @@ def _show(tuned: Tuned, out: Path, line: str) -> None:
     for threshold in tuned.thresholds:
         console.print(threshold.sentence(), markup=False, highlight=False)
     console.print(f"[dim]{usage_text(tuned.usage)}[/]", highlight=False)
-    console.print(f"\n{out}/report.md has all of it. Use it:\n{line}", markup=False, highlight=False)
+    console.print(f"\n{out}/report.md has all of it. Use it:", markup=False, highlight=False)
+    console.print(line, markup=False, highlight=False, soft_wrap=True)

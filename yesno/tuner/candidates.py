@@ -94,7 +94,16 @@ def pool(templates: TemplateSet, kind: str) -> tuple[Candidate, ...]:
     others = [baseline(TemplateSet.load(name), kind) for name in shipped_sets()]
     made = [first, *(other for other in others if other.source != first.source)]
     made += [_worded(kind, entry) for entry in _wordings(kind)]
-    return tuple(made)
+    taken = {first.name}  # a folder of the user's own may be called like anything
+    return (first, *(_renamed(one, taken) for one in made[1:]))
+
+
+def _renamed(candidate: Candidate, taken: set[str]) -> Candidate:
+    name = candidate.name
+    while name in taken:
+        name += "-2"
+    taken.add(name)
+    return replace(candidate, name=name)
 
 
 def proposed(kind: str, name: str, user: str, about: str) -> Candidate:

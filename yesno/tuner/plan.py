@@ -104,7 +104,8 @@ class Plan:
     @property
     def requests(self) -> int:
         """Most requests that this takes when every reply is readable."""
-        return self.decisions * self.per_decision + self.templates * self.probes
+        proposing = self.size is not None and self.size.proposals > 0
+        return self.decisions * self.per_decision + self.templates * self.probes + proposing
 
 
 def planned(

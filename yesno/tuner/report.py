@@ -17,9 +17,10 @@ __all__ = ["SCHEMA", "document", "dropped", "markdown", "money", "ordered", "sig
 SCHEMA = "yesno.tuning/1"
 
 
-def signed(advantage: Advantage) -> str:
+def signed(advantage: Advantage, *, digits: int = 3) -> str:
     """Return a difference with its interval."""
-    return f"{advantage.value:+.3f} ({advantage.low:+.3f} to {advantage.high:+.3f})"
+    value, low, high = (f"{v:+.{digits}f}" for v in (advantage.value, advantage.low, advantage.high))
+    return f"{value} ({low} to {high})"
 
 
 def money(usage: Usage) -> str:

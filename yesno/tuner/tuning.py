@@ -206,7 +206,10 @@ class _Run:
         def propose(best: Track) -> list[Candidate]:
             if self.proposer is None or not size.proposals:
                 return []
-            return proposals_of(self.proposer, best, parts.select, size.proposals)
+            try:
+                return proposals_of(self.proposer, best, parts.select, size.proposals)
+            except BudgetExceeded:
+                return []
 
         run = search(candidates, parts.select, size, self.judge, variants, propose)
         trial = next(run)
@@ -237,7 +240,8 @@ class _Run:
     def _affords(self, decisions: int) -> bool:
         per = max(float(self.plan.per_decision), self._spent / self.done if self.done else 0.0)
         reserve = 0.0 if self.last else 2 * len(self.plan.split.held_out) * per
-        return self._spent + decisions * per + self.plan.probes + reserve <= self.plan.calls
+        needed = decisions * per + self.plan.probes + reserve + (self.proposer is not None)
+        return self._spent + needed <= self.plan.calls
 
     @property
     def _spent(self) -> int:
