@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.tuner.build import MOOD, SPAM, rows, scripted
+from tests.tuner.build import SPAM, rows, scripted
 from yesno import DecisionModel, FakeProvider
 from yesno.templates.sets import TemplateSet
 from yesno.tuner import plan_for, tune
@@ -88,10 +88,3 @@ def test_a_proposal_can_win():
     assert tuned.verdict == "accepted"
     assert tuned.chosen.candidate.name == "proposed-1"
     assert len(provider.requests) <= 700
-
-
-def test_without_a_proposer_no_row_leaves_for_another_model():
-    assert MOOD.levels
-    model = DecisionModel(scripted(lambda prompt: 1.0))
-    tuned = tune(plan_for(model, rows(150), calls=600), model)
-    assert not any(one.candidate.name.startswith("proposed") for one in tuned.tracks)
