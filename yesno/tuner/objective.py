@@ -75,6 +75,8 @@ def fit_map(shares: Sequence[Shares], items: Sequence[Item]) -> Map:
     import numpy as np
     from scipy.optimize import minimize
 
+    from yesno.calibration.calibrators._rows import SEARCH
+
     logits, targets, shared = _arrays(shares, items)
     mask = np.isfinite(logits)
     z = np.where(mask, logits, 0.0)
@@ -91,7 +93,7 @@ def fit_map(shares: Sequence[Shares], items: Sequence[Item]) -> Map:
 
     start = np.concatenate([[1.0], np.zeros(width)])
     bounds = [(0.0, None), *[(None, None)] * width]
-    found = minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds).x
+    found = minimize(objective, start, jac=True, method="TNC", bounds=bounds, options=SEARCH).x
     return Map(float(found[0]), tuple(float(v) for v in found[1:]))
 
 
