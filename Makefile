@@ -3,13 +3,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help demo test check unit integration bench wheel clean
+.PHONY: help demo test check unit integration bench wheel fuzz clean
 
 help:
 	@echo "make demo   ask the embedded model a dozen questions"
 	@echo "make test   check, all tests that need no key, the built wheel"
 	@echo "make check  format, lint, types, floors, house rules"
 	@echo "make bench  a few items of each shipped set with a tiny model; the report is build/bench/report.html"
+	@echo "make fuzz   100,000 odd inputs of each kind for the calls of tools; minutes"
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -46,10 +47,15 @@ bench: $(VENV)/.dev
 	  benchmarks/quality/data/snips.jsonl benchmarks/quality/data/clinc150.jsonl benchmarks/quality/data/sentiment.jsonl \
 	  benchmarks/quality/data/injection.jsonl benchmarks/sets/data/harmful_request.jsonl \
 	  benchmarks/sets/data/tool_relevance.jsonl benchmarks/sets/data/rerank.jsonl \
-	  --model local:smollm2 --split heldout --limit 6 --no-cache --no-memory --out build/bench
+	  --model local:smollm2 --split heldout --limit 4 --no-cache --no-memory --out build/bench
 
 wheel: $(VENV)/.dev
 	$(BIN)/python scripts/check_wheel.py
+
+fuzz: $(VENV)/.dev
+	$(BIN)/python -m tests.toolcalls.fuzzing 100000
+	$(PIP) install -c constraints.txt -e '.[fuzz]'
+	$(BIN)/python -m tests.toolcalls.guided 100000
 
 clean:
 	rm -rf $(VENV) dist build

@@ -75,6 +75,10 @@ def test_the_card_calibrates_the_answers_of_that_model():
     assert not model.decide("x", YesNo("Is it not?")).calibrated
 
 
+def test_the_order_in_which_rows_came_changes_nothing():
+    assert cards_of(rows()[::-1]).fitted[0].fit == cards_of(rows()).fitted[0].fit
+
+
 def test_the_errors_are_those_of_rows_that_were_not_fitted_to():
     (one,) = cards_of(rows(400)).fitted
     assert one.ece_after < one.noise.high < one.ece_before

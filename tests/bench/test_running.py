@@ -17,9 +17,10 @@ from yesno.bench.rows import read_rows
 from yesno.bench.running import GIVE_UP_AFTER, run
 from yesno.bench.runs import load_run
 from yesno.calibration import Calibration, Subject
-from yesno.calibration.calibrators import Platt
+from yesno.calibration.calibrators import Platt, Temperature
 from yesno.errors import ConfigError, ProviderRejected, ProviderUnavailable
 from yesno.labelled import set_of
+from yesno.templates.sets import TemplateSet
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -276,3 +277,13 @@ def test_rows_say_that_they_are_calibrated_and_another_card_makes_another_run(tm
     assert done.rows[0].probabilities == pytest.approx((2 / 3, 1 / 3))
     with pytest.raises(ConfigError, match="begun with another `calibration`"):
         run([spam_set(1)], models={"m": FakeProvider(right)}, out=tmp_path / "run", calibration=other)
+
+
+def test_a_run_with_cards_says_which_and_its_rows_are_calibrated(tmp_path):
+    template = TemplateSet.load("default").template("yes_no").id
+    card = Calibration(Subject("fake", "fake", "logprobs", template, "yes_no"), Temperature(2.0))
+    done = run([spam_set(2)], models={"one": FakeProvider(right)}, out=tmp_path, calibration=card)
+    assert all(row.calibrated and row.raw is not None for row in done.rows)
+    assert len(done.card.settings["calibration"]) == 1
+    with pytest.raises(ConfigError, match="another `calibration`"):
+        run([spam_set(2)], models={"one": FakeProvider(right)}, out=tmp_path)

@@ -38,11 +38,11 @@ def test_equal_probabilities_count_as_the_mean_over_all_orders(rows):
     p, labels = np.asarray([row[0] for row in rows]), np.asarray([row[1] for row in rows])
     random = np.random.default_rng(0)
     areas = []
-    for _ in range(400):
+    for _ in range(150):
         order = random.permutation(len(p))
         order = order[np.argsort(-p[order], kind="stable")]
         areas.append((np.cumsum(~labels[order]) / np.arange(1, len(p) + 1)).mean())
-    assert risk_coverage_area(p, labels) == pytest.approx(np.mean(areas), abs=0.06)
+    assert risk_coverage_area(p, labels) == pytest.approx(np.mean(areas), abs=0.09)
     assert 0 <= risk_coverage_area(p, labels) <= 1
 
 

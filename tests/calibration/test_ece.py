@@ -72,9 +72,9 @@ def test_the_noise_explains_a_calibrated_model_and_not_a_bent_one():
     p = random.random(500)
     labels = random.random(500) < p
     for score in (smooth_ece, debiased_ece):
-        noise = noise_of(score, p)
+        noise = noise_of(score, p, draws=60)
         assert noise.explains(score(p, labels)), score.__name__
-        bent = noise_of(score, p**2)
+        bent = noise_of(score, p**2, draws=60)
         assert not bent.explains(score(p**2, labels)), score.__name__
     assert str(noise_of(smooth_ece, [0.5] * 50, draws=50)).count("up to") == 1
 
@@ -83,23 +83,19 @@ def test_noise_falls_with_the_rows_and_rises_when_labels_go_together():
     random = np.random.default_rng(1)
     p = np.repeat(random.random(100), 10)
     groups = np.repeat(np.arange(100), 10)
-    apart, together, fewer = (
-        noise_of(smooth_ece, p),
-        noise_of(smooth_ece, p, groups=groups),
-        noise_of(smooth_ece, p[:100]),
-    )
-    assert apart.mean < together.mean
-    assert apart.mean < fewer.mean
-    assert noise_of(smooth_ece, p, seed=3) == noise_of(smooth_ece, p, seed=3)
-    assert (apart.n, apart.draws) == (1000, 200)
+    apart = noise_of(smooth_ece, p, draws=40)
+    assert apart.mean < noise_of(smooth_ece, p, groups=groups, draws=40).mean
+    assert apart.mean < noise_of(smooth_ece, p[:100], draws=40).mean
+    assert noise_of(smooth_ece, p, draws=40) == apart
+    assert (apart.n, apart.draws) == (1000, 40)
 
 
 def test_five_percent_of_calibrated_models_lie_above_the_noise():
     random = np.random.default_rng(2)
     p = random.random(200)
-    noise = noise_of(smooth_ece, p, draws=400)
-    above = sum(not noise.explains(smooth_ece(p, random.random(200) < p)) for _ in range(400))
-    assert 8 <= above <= 34
+    noise = noise_of(smooth_ece, p, draws=300)
+    above = sum(not noise.explains(smooth_ece(p, random.random(200) < p)) for _ in range(200))
+    assert 1 <= above <= 22
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=30), st.randoms())

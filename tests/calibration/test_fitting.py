@@ -31,7 +31,12 @@ def test_the_number_of_labels_says_what_is_tried(count, tried):
 
 def test_labels_of_one_question_may_have_parameters_of_their_own():
     rows = options(60, lambda z: z)
-    assert names(fit(*rows, kind="choice", same_question=True)) == ["temperature", "platt", "vector"]
+    assert names(fit(*rows, kind="choice", same_question=True)) == [
+        "prior",
+        "temperature",
+        "platt",
+        "vector",
+    ]
     assert names(fit(*rows, kind="choice")) == ["temperature", "platt"]
 
 
@@ -193,11 +198,14 @@ def test_lengths_must_agree():
 
 
 def test_calibrators_that_labels_cannot_fit_are_refused_by_name():
-    for wrong in ("identity", "prior", "magic"):
+    for wrong in ("identity", "magic"):
         with pytest.raises(ConfigError, match=f"{wrong!r} cannot be fitted"):
             fit(*yes_no(60, lambda z: z), kind="yes_no", among=[wrong])
-    with pytest.raises(ConfigError, match="none of the calibrators isotonic"):
-        fit(*yes_no(60, lambda z: z), kind="yes_no", among=["isotonic"])
+    for among in (["isotonic"], ["prior", "vector"]):
+        with pytest.raises(
+            ConfigError, match=f"none of the calibrators {', '.join(among)} may be fitted to 60"
+        ):
+            fit(*yes_no(60, lambda z: z), kind="yes_no", among=among)
 
 
 def test_numpy_rows_are_taken_as_they_are():

@@ -1,3 +1,5 @@
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -41,11 +43,11 @@ def test_an_interval_of_a_mean_agrees_with_theory_and_with_scipy():
     assert ours.value == pytest.approx(values.mean())
     assert [ours.low, ours.high] == pytest.approx([ours.value - half, ours.value + half], abs=0.02)
     skewed = np.random.default_rng(1).exponential(size=60)
-    ours = mean_interval(skewed, draws=20_000, method="bca")
+    ours = mean_interval(skewed, draws=10_000, method="bca")
     theirs = stats.bootstrap(
-        (skewed,), np.mean, n_resamples=20_000, method="BCa", rng=np.random.default_rng(5)
+        (skewed,), np.mean, n_resamples=10_000, method="BCa", rng=np.random.default_rng(5)
     ).confidence_interval
-    assert [ours.low, ours.high] == pytest.approx([theirs.low, theirs.high], abs=0.02)
+    assert [ours.low, ours.high] == pytest.approx([theirs.low, theirs.high], abs=0.03)
     assert ours.high > mean_interval(skewed, draws=4000).high
 
 
@@ -142,11 +144,11 @@ def test_intervals_of_scores_of_options_work():
 def test_ninety_percent_intervals_hold_the_truth_about_nine_times_in_ten(method):
     random = np.random.default_rng(7)
     held = 0
-    for number in range(200):
+    for number in range(120):
         values = random.exponential(size=80)
-        found = mean_interval(values, level=0.9, draws=200, seed=number, method=method)
+        found = mean_interval(values, level=0.9, draws=150, seed=number, method=method)
         held += found.low <= 1 <= found.high
-    assert 165 <= held <= 192
+    assert 97 <= held <= 117
 
 
 def test_intervals_read_well():
@@ -174,6 +176,25 @@ def test_too_few_groups_say_so_and_how_many_would_do():
 def test_impossible_settings_are_refused(settings, words):
     with pytest.raises(ConfigError, match=words):
         interval(log_loss, *rows(20), **settings)
+
+
+@pytest.mark.parametrize("rows", [[[0.5, 0.5], [1.0]], 0.5, None])
+def test_what_is_no_list_of_rows_is_refused(rows):
+    with pytest.raises(DataError):
+        interval(log_loss, rows, [0, 1])
+    with pytest.raises(DataError):
+        difference(log_loss, rows, rows, [0, 1])
+
+
+def test_memory_holds_a_few_columns_and_not_all_resamples():
+    p, labels = rows(20_000)
+    groups = np.arange(20_000) // 4
+    for score in (log_loss, auroc, smooth_ece):
+        tracemalloc.start()
+        interval(score, p, labels, groups=groups, draws=100)
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert most < 60 * p.nbytes, score.__name__
 
 
 def test_models_with_other_numbers_of_rows_are_not_compared():

@@ -89,7 +89,8 @@ def cards_of(
     fitted: list[Fitted] = []
     skipped: list[Skipped] = []
     errors: list[DataError] = []
-    for subject, own in kinds.items():
+    for subject, answered in kinds.items():
+        own = sorted(answered, key=lambda row: row.key)  # rows come in the order in which they were answered
         named = _named(subject, questions or {})
         try:
             fitted.append(_fitted(named, own, among, _repeat_sd(own, twice)))

@@ -30,8 +30,19 @@ CHANGES_ANSWERS = ("min_label_mass", "orders", "packing", "prior", "strict")
 """Settings by which the rows of one run must not differ."""
 OF_MODEL = (
     *CHANGES_ANSWERS,
-    *("calibration", "timeout_s", "concurrency", "retry", "listeners"),
-    *("cache", "budget", "price", "memory", "limits", "hedge"),
+    *(
+        "timeout_s",
+        "concurrency",
+        "retry",
+        "listeners",
+        "cache",
+        "budget",
+        "price",
+        "memory",
+        "limits",
+        "hedge",
+        "calibration",
+    ),
 )
 """Settings of a `DecisionModel`; all others are of its provider."""
 
@@ -137,25 +148,27 @@ class Plan:
             sets={found.name: self._set_card(found) for found in self.sets},
             templates={one.way.template: {kind: one.digest(kind) for kind in kinds} for one in opened},
             models={one.way.model: one.asked for one in opened},
-            settings=self._said(),
+            settings={
+                **{n: self.settings[n] for n in CHANGES_ANSWERS if self.settings.get(n) is not None},
+                **_cards(self.settings.get("calibration")),
+            },
             commands=() if command is None else (command,),
             made=now(),
             yesno=__version__,
         )
 
-    def _said(self) -> dict[str, Any]:
-        """Return the settings that change answers; of calibration cards, what they hold."""
-        said = {name: self.settings[name] for name in CHANGES_ANSWERS if self.settings.get(name) is not None}
-        source = self.settings.get("calibration")
-        if source is not None:
-            cards = [card.to_json().encode() for card in load_calibrations(source)]
-            said["calibration"] = sorted(sha256(card).hexdigest()[:16] for card in cards)
-        return said
-
     def _set_card(self, found: LabelledSet) -> SetCard:
         splits = {item.split for item in found.items}
         split = splits.pop() if len(splits) == 1 else None
         return SetCard(found.version, len(self.items(found)), found.path, split)
+
+
+def _cards(source: Any) -> dict[str, list[str]]:  # noqa: ANN401 - as `DecisionModel` takes it
+    """Return the digests of calibration cards as a setting; nothing without cards."""
+    if source is None:
+        return {}
+    written = [card.to_json().encode() for card in load_calibrations(source)]
+    return {"calibration": sorted(sha256(text).hexdigest()[:12] for text in written)}
 
 
 def now() -> str:

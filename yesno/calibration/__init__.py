@@ -14,8 +14,10 @@
 | `intervals` | bootstrap intervals and paired differences, by group |
 | `thresholds`, `bands` | thresholds that keep a promise on rows to come |
 | `costs` | the threshold that costs least |
+| `monitor` | watching live answers for drift |
 
-What is imported from here needs no package; `fit` and the scores need numpy and scipy: `pip install 'yesno[bench]'`.
+`monitor` and what is imported from here need no package; `fit` and the scores need numpy and scipy:
+`pip install 'yesno[bench]'`.
 """
 
 from yesno.calibration.applying import calibrated

@@ -65,12 +65,9 @@ def _starts(total: int, risk: float, delta: float) -> Floats:
 
 def largest_allowed(trials: int, *, risk: float, delta: float) -> int:
     """Return how many of so many trials may go wrong when the risk is to be kept; -1 when even none is too many."""
-    from scipy.stats import binom
+    from scipy.special import bdtr
 
-    allowed = int(binom.ppf(delta, trials, risk))
-    while allowed >= 0 and binom.cdf(allowed, trials, risk) > delta * (1 + 1e-12):
-        allowed -= 1
-    return allowed
+    return int((bdtr(np.arange(trials + 1), trials, risk) <= delta * (1 + 1e-12)).sum()) - 1
 
 
 def rows_needed(hits: Places, rows: Places, *, risk: float, delta: float) -> Floats:

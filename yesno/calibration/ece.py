@@ -11,7 +11,17 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from yesno._checks import checked_count
-from yesno.calibration._arrays import ArrayLike, Floats, Places, counted, group_places, np, shares, truths
+from yesno.calibration._arrays import (
+    ArrayLike,
+    Floats,
+    Places,
+    count_of,
+    counted,
+    group_places,
+    np,
+    shares,
+    truths,
+)
 from yesno.calibration._statistics import Statistic, dot, prepared_by, statistic_of, value_of
 from yesno.errors import ConfigError, DataError
 
@@ -162,7 +172,7 @@ def noise_of(
         DataError: A row is not as it should be.
         ConfigError: A setting is impossible.
     """
-    p, _ = _given(probabilities, np.zeros(np.shape(probabilities)[:1]))
+    p, _ = _given(probabilities, np.zeros(count_of(probabilities, "probabilities")))
     if not 0 < level < 1:
         raise ConfigError(f"`level` must lie between 0 and 1, not {level!r}")
     places = np.arange(len(p)) if groups is None else group_places(groups, len(p))

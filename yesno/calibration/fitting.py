@@ -126,8 +126,8 @@ def fit(
 ) -> Fit:
     """Choose a calibrator for labelled rows.
 
-    From 50 rows on temperature and Platt scaling are tried, and vector scaling where all rows ask the same question;
-    from 300 on beta calibration, from 1,000 on isotonic regression.
+    From 50 rows on temperature and Platt scaling are tried, and where all rows ask the same question taking out the
+    prior and, of more than two labels, vector scaling; from 300 on beta calibration, from 1,000 on isotonic regression.
 
     Args:
         probabilities: For each row the probability (0..1) of yes, or of each label in order (sum 1).

@@ -7,12 +7,12 @@ A resample is a count per group, not a copy of rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from yesno._checks import checked_count
-from yesno.calibration._arrays import ArrayLike, Floats, Places, group_places, np, numbers
+from yesno.calibration._arrays import ArrayLike, Floats, Places, count_of, group_places, np, numbers
 from yesno.calibration._statistics import Statistic, mean_of, statistic_of
 from yesno.errors import ConfigError, DataError, TooFewLabels
 
@@ -110,7 +110,7 @@ class Resampling:
             )
         self._pools = _pools(self.places, self.groups, strata)
 
-    def __iter__(self) -> Any:  # noqa: ANN401 - an iterator of arrays
+    def __iter__(self) -> Iterator[Floats]:
         """Yield the weights of the rows, `draws` times, and the same ones each time."""
         random = np.random.default_rng(self.seed)
         counts = np.zeros(self.groups)
@@ -120,7 +120,7 @@ class Resampling:
                 counts[pool] = drawn
             yield counts[self.places]
 
-    def without_blocks(self) -> Any:  # noqa: ANN401 - an iterator of arrays
+    def without_blocks(self) -> Iterator[Floats]:
         """Yield weights that leave out one block of groups each."""
         blocks = np.arange(self.groups) % min(BLOCKS, self.groups)
         of_rows = blocks[self.places]
@@ -178,7 +178,9 @@ def interval(
         ConfigError: A setting is impossible.
     """
     statistic = statistic_of(score, probabilities, labels, **options)
-    resampling = Resampling(np.shape(probabilities)[0], groups=groups, strata=strata, draws=draws, seed=seed)
+    resampling = Resampling(
+        count_of(probabilities, "probabilities"), groups=groups, strata=strata, draws=draws, seed=seed
+    )
     return Interval(*_ends(statistic, resampling, level, method))
 
 
@@ -216,11 +218,9 @@ def difference(
         TooFewLabels: There are fewer than five groups.
         ConfigError: A setting is impossible.
     """
-    count = np.shape(first)[0]
-    if np.shape(second)[0] != count:
-        raise DataError(
-            f"the models have {count} and {np.shape(second)[0]} rows; compare them on the same ones"
-        )
+    count, others = count_of(first, "first"), count_of(second, "second")
+    if count != others:
+        raise DataError(f"the models have {count} and {others} rows; compare them on the same ones")
     one = statistic_of(score, first, labels, **options)
     other = statistic_of(score, second, labels, **options)
     resampling = Resampling(count, groups=groups, strata=strata, draws=draws, seed=seed)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any
 
-from yesno.calibration._arrays import ArrayLike, Floats, Places, np, shares, truths
+from yesno.calibration._arrays import ArrayLike, Floats, Places, np, shares, shortened, truths
 from yesno.errors import DataError
 
 __all__ = ["by_option", "label_places", "top_label"]
@@ -27,7 +27,7 @@ def label_places(labels: Iterable[str], options: Sequence[str]) -> Places:
             near = get_close_matches(str(label), [str(option) for option in options], n=1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
             raise DataError(
-                f"label {label!r} is none of the {len(options)} options{hint}", row=row, value=label
+                f"label {shortened(label)} is none of the {len(options)} options{hint}", row=row, value=label
             )
         found.append(places[label])
     return np.asarray(found, dtype=np.intp)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from yesno.cli.asking import Level, NoneText, NoWhen, Option, YesWhen, parse_option
+from yesno.cli.notes import calibration_notes
 from yesno.cli.options import Connection, Json, Without, cache_file
 from yesno.cli.progress import late, working
 from yesno.cli.session import INTERRUPTED, OK, PROVIDER, USAGE
@@ -165,8 +166,6 @@ def _asked(
         if cache is not None:
             settings["cache"] = held.enter_context(cache)
         if connection.calibration:
-            from yesno.cli.notes import calibration_notes
-
             held.enter_context(calibration_notes())
         models = providers()
         if connection.memory and not _scripted([*models]):
@@ -413,9 +412,12 @@ def _command(sets: list[str], given: dict[str, Any], connection: Connection) -> 
         ):
             continue
         name = held.name.replace("_", "-")
-        if isinstance(value, bool):
-            words.append(f"--{name}" if value else f"--no-{name}")
-            continue
         for one in value if isinstance(value, list) else [value]:
-            words += [f"--{name}", str(one)]
+            words += (
+                [f"--no-{name}"]
+                if one is False
+                else [f"--{name}"]
+                if one is True
+                else [f"--{name}", str(one)]
+            )
     return shlex.join(words)

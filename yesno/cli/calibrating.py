@@ -87,11 +87,11 @@ def calibrate(
     connection: Annotated[Connection, Without("model", "calibration", "packing")],
     as_json: Json = False,
 ) -> int:
-    """Fit a calibration card to labelled rows, or to a run of yesno bench.
+    """Fit calibration cards to labelled rows, or to a run.
 
-    Tries every calibrator that so many labels allow by grouped cross-validation, and keeps the readings as they are
-    unless the interval shows a gain. A card is for one model, template, method and question; `--calibration CARD`
-    applies it.
+    Asks about the rows of a file, or takes a run of yesno bench. Tries every calibrator that so many labels allow by
+    grouped cross-validation, and keeps the readings as they are unless the interval shows a gain. A card is for one
+    model, template, method and question; `--calibration CARD` applies it.
     """
     from yesno.bench.fitting import cards_of
 

@@ -10,11 +10,16 @@ from typing import TYPE_CHECKING, Any
 from yesno.cli.views import counted, plain, screen, usage_text
 
 if TYPE_CHECKING:
-    from yesno.bench.fitting import Made
+    from yesno.bench.fitting import Fitted, Made
+    from yesno.calibration.cards import Candidate
     from yesno.calibration.subjects import Subject
     from yesno.evidence import Usage
 
 __all__ = ["cards_document", "show_cards", "subject_text"]
+
+HEADINGS = ("rows", "log loss", "change, 95 % interval", "ECE", "chance")
+WIDTHS = (7, 13, 25, 13, 6)
+"""Of the columns, so that a line fits into 80 of a terminal."""
 
 
 def subject_text(subject: Subject) -> str:
@@ -24,30 +29,25 @@ def subject_text(subject: Subject) -> str:
 
 def show_cards(made: Made, written: list[Path], usage: Usage | None) -> None:
     """Print a line for each card, what is to be said of them, and their files."""
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("set", overflow="fold")
-    table.add_column("card", overflow="fold")
-    for heading in ("rows", "log loss", "change", "ECE", "chance"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("calibrator", no_wrap=True)
+    console = screen()
+    console.print(_line(*HEADINGS), style="bold", markup=False)
     for one in made.fitted:
         fit, chosen = one.fit, one.fit.chosen
-        gap = (chosen or min(fit.candidates, key=lambda candidate: candidate.log_loss)).gap
-        table.add_row(
-            Text(", ".join(one.sets)),
-            Text(subject_text(one.card.subject)),
-            f"{fit.rows:,}",
-            f"{fit.before:.3f}" + ("" if chosen is None else f" → {fit.after:.3f}"),
-            f"{gap.value:+.3f} ({gap.low:+.3f} to {gap.high:+.3f})",
-            f"{one.ece_before:.3f}" + ("" if chosen is None else f" → {one.ece_after:.3f}"),
-            f"≤{one.noise.high:.3f}",
-            "none" if chosen is None else chosen.calibrator,
+        gap = (chosen or _best(one)).gap
+        found = "none is better" if chosen is None else chosen.calibrator
+        console.print(
+            f"{', '.join(one.sets)} · {subject_text(one.card.subject)}: {found}", markup=False, soft_wrap=True
         )
-    console = screen()
-    console.print(table)
+        console.print(
+            _line(
+                f"{fit.rows:,}",
+                f"{fit.before:.3f}" + ("" if chosen is None else f" → {fit.after:.3f}"),
+                f"{gap.value:+.3f} ({gap.low:+.3f} to {gap.high:+.3f})",
+                f"{one.ece_before:.3f}" + ("" if chosen is None else f" → {one.ece_after:.3f}"),
+                f"≤{one.noise.high:.3f}",
+            ),
+            markup=False,
+        )
     for line in _notes(made):
         console.print(f"· {line}", markup=False, soft_wrap=True)
     if usage is not None:
@@ -56,15 +56,21 @@ def show_cards(made: Made, written: list[Path], usage: Usage | None) -> None:
         console.print(f"Card: {place}", markup=False, soft_wrap=True)
 
 
+def _line(*cells: str) -> str:
+    return "  ".join(cell.rjust(width) for cell, width in zip(cells, WIDTHS, strict=True))
+
+
+def _best(one: Fitted) -> Candidate:
+    return min(one.fit.candidates, key=lambda candidate: candidate.log_loss)
+
+
 def _notes(made: Made) -> list[str]:
-    notes = []
-    for one in made.fitted:
-        if one.fit.chosen is None:
-            best = min(one.fit.candidates, key=lambda candidate: candidate.log_loss).calibrator
-            notes.append(
-                f"{', '.join(one.sets)}: none of {', '.join(c.calibrator for c in one.fit.candidates)} was shown to do "
-                f"better than what was read (the best: {best}), so the card changes nothing."
-            )
+    notes = [
+        f"{', '.join(one.sets)}: none of {', '.join(c.calibrator for c in one.fit.candidates)} was shown to do better "
+        f"than what was read (the best: {_best(one).calibrator}), so the card changes nothing."
+        for one in made.fitted
+        if one.fit.chosen is None
+    ]
     notes += [
         f"{', '.join(one.sets)}, {subject_text(one.subject)}: no card. {one.why}" for one in made.skipped
     ]

@@ -56,7 +56,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "bench report": ("yesno.cli.benching:report_runs", "Write the report of runs anew, of several together."),
     "calibrate": (
         "yesno.cli.calibrating:calibrate",
-        "Fit a calibration card to labelled rows, or to a run of yesno bench.",
+        "Fit calibration cards to labelled rows, or to a run.",
     ),
     "models list": ("yesno.cli.models:list_models", "List the models of the catalogue and which are here."),
     "models pull": ("yesno.cli.models:pull_model", "Fetch a model; an interrupted download goes on."),
