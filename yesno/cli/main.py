@@ -30,6 +30,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Check what a user wrote, or what a model answered.",
     ),
     "map": ("yesno.cli.mapping:map_rows", "Ask the same questions about every row of a file."),
+    "tune": ("yesno.cli.tuning:tune_rows", "Find the template that a model answers a question best with."),
     "demo": ("yesno.cli.demo:demo", "Ask a model twelve questions, filter tools, route a request."),
     "doctor": ("yesno.cli.doctor:doctor", "Check how a model's host behaves, and what to do about it."),
     "calls check": (
