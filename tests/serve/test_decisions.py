@@ -262,7 +262,9 @@ def test_openais_shape_at_system_ones_path_is_told_where_it_belongs():
 
 
 def test_a_refusal_is_that_questions_answer_and_the_others_stand():
-    script = lambda prompt: {"<refusal>": 1} if "bomb" in prompt else {"Yes": 0.9, "No": 0.1}
+    def script(prompt):
+        return {"<refusal>": 1} if "bomb" in prompt else {"Yes": 0.9, "No": 0.1}
+
     got = decide(served(script), PREDICATE, {**PREDICATE, "instructions": "A bomb?", "name": "b"}).json()
     assert got["answers"][0]["probability"] == 0.9
     assert got["answers"][1] == {"type": "refusal", "name": "b"}
