@@ -26,7 +26,7 @@ class Parameters:
 
     def overridden_by(self, other: Parameters | None) -> Parameters:
         """Return these parameters with every one that `other` sets in place of ours."""
-        if other is None:
+        if other is None or other == _NONE:
             return self
         own = [getattr(self, name) for name in _NAMES]
         set_by_other = [getattr(other, name) for name in _NAMES]
@@ -34,6 +34,7 @@ class Parameters:
 
 
 _NAMES = tuple(field.name for field in fields(Parameters))
+_NONE = Parameters()
 
 
 @dataclass(frozen=True, slots=True, init=False)
