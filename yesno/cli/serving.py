@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 import sys
 from collections.abc import Mapping
@@ -58,6 +59,7 @@ def serve(
         if (error.name or "").partition(".")[0] == "yesno":
             raise
         raise ConfigError(f"serving needs the package {error.name}; pip install 'yesno[serve]'") from error
+    log_to_stderr()
     with ExitStack() as held:
         served = opened(named_models(models), connection, held)
         app = create_app(served, on_shutdown=[model.close for model in served.values()])
@@ -68,6 +70,29 @@ def serve(
         )
         uvicorn.Server(config).run(sockets=[listener])
     return OK
+
+
+def log_to_stderr() -> None:
+    """Write what the library logs, warnings and worse, to standard error: a JSON object per line."""
+    import structlog
+
+    handler = logging.StreamHandler()
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=[
+                structlog.stdlib.ExtraAdder(),
+                structlog.processors.TimeStamper(fmt="iso", utc=True),
+                structlog.stdlib.add_log_level,
+            ],
+            processors=[
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                structlog.processors.JSONRenderer(),
+            ],
+        )
+    )
+    logger = logging.getLogger("yesno")
+    logger.addHandler(handler)
+    logger.setLevel(logging.WARNING)
 
 
 def named_models(given: list[str] | None) -> dict[str, str]:
