@@ -184,6 +184,8 @@ class AsyncDecisionModel(Core):
         return await self._in_time(self._respond(request), request.parameters.timeout_s)
 
     async def _in_time(self, work: Awaitable[T], limit_s: float | None) -> T:
+        if limit_s is None:
+            return await work
         try:
             async with asyncio.timeout(limit_s) as scope:
                 return await work
