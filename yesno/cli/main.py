@@ -32,6 +32,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "map": ("yesno.cli.mapping:map_rows", "Ask the same questions about every row of a file."),
     "demo": ("yesno.cli.demo:demo", "Ask a model twelve questions, filter tools, route a request."),
     "doctor": ("yesno.cli.doctor:doctor", "Check how a model's host behaves, and what to do about it."),
+    "serve": (
+        "yesno.cli.serving:serve",
+        "Serve models over the two decision protocols.",
+    ),
     "calls check": (
         "yesno.cli.calls:check_calls",
         "Say which calls of a reply would run, which wait, and why.",

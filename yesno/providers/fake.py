@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import cycle
 from typing import Any, ClassVar, TypeAlias
@@ -22,6 +23,8 @@ Script: TypeAlias = Tokens | Sequence[Tokens] | Mapping[str, Answer | Refusal] |
 """What one request brings back: token probabilities (of one position, or of each in a list), ready answers by question
 name, or an error."""
 
+_ROWS = re.compile(r"^(\w{1,3})\. ", re.MULTILINE)
+"""Options as the default templates show them: a letter or a number, a point, a name."""
 _FINISHES = {"refusal", "content_filter", "tool_calls", "length"}
 
 
@@ -34,6 +37,9 @@ class FakeProvider(Provider):
         model: The model name to report.
         native: Replies are ready answers, as a decision endpoint gives.
         strategies: Ways to a probability that it has, best first.
+        keep: Most payloads that `requests` holds, the newest; None for all.
+
+    Without a script yes has 0.8 and no 0.2; of lettered or numbered options each has half of what the one before has.
 
     Token probabilities become a Chat Completions reply and are read like a real one: what is missing to 1
     is unseen, and the first token of a position is the one that was written.
@@ -49,12 +55,14 @@ class FakeProvider(Provider):
         model: str = "fake",
         native: bool = False,
         strategies: Sequence[Strategy] = ("logprobs",),
+        keep: int | None = None,
     ) -> None:
         self.model = model
         self.profile = Profile(strategies=("native",) if native else tuple(strategies), source="scripted")
         self.requests: list[Payload] = []
         """The payloads sent so far."""
-        self._script = _player({"Yes": 0.8, "No": 0.2} if script is None else script)
+        self._keep = keep
+        self._script = _player(_unscripted if script is None else script)
 
     def build(self, task: Task) -> Payload:
         """Return the messages, or the named questions, as a JSON body."""
@@ -70,6 +78,8 @@ class FakeProvider(Provider):
     def send(self, payload: Payload, *, timeout_s: float | None = None) -> Payload:
         """Play the next reply of the script, or raise the next error."""
         self.requests.append(payload)
+        if self._keep is not None:
+            del self.requests[: -self._keep or None]
         messages = payload.get("messages")
         reply = self._script(messages[-1]["content"] if messages else payload)
         if isinstance(reply, Exception):
@@ -150,6 +160,14 @@ def _ended(finish: str, model: str) -> dict[str, Any]:
         ],
         "usage": {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0},
     }
+
+
+def _unscripted(prompt: Any) -> Tokens:  # noqa: ANN401 - a prompt, or a payload without one
+    labels = _ROWS.findall(prompt.rpartition("</input>")[2]) if isinstance(prompt, str) else []
+    if not labels:
+        return {"Yes": 0.8, "No": 0.2}
+    weights = [2.0**-place for place in range(len(labels))]
+    return {label: weight / sum(weights) for label, weight in zip(labels, weights, strict=True)}
 
 
 def _player(script: Any) -> Callable[[Any], Any]:  # noqa: ANN401 - any of the forms of a script

@@ -1,0 +1,33 @@
+"""`GET /v1/models`: one object that both SDKs read.
+
+`{object: "list", data: [...]}` is OpenAI's, `{models: [{name, description, release_date}]}` TypeSafe's; each SDK ignores
+the other's fields (openai 3.57.0, typesafe-sdk 0.7.5; 2026-11).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from yesno.serve.models import Models
+
+__all__ = ["listed"]
+
+UNKNOWN_DATE = "1970-01-01"
+"""Both shapes demand when a model was made; nobody tells."""
+
+
+def listed(models: Models, allowed: frozenset[str] | None = None) -> dict[str, Any]:
+    """Return the models that may be asked, with the provider and model behind each."""
+    shown = {
+        alias: f"{model.provider_name}:{model.model_name}".removesuffix(":")
+        for alias, model in models.by_alias.items()
+        if allowed is None or alias in allowed
+    }
+    return {
+        "object": "list",
+        "data": [{"id": alias, "object": "model", "created": 0, "owned_by": "yesno"} for alias in shown],
+        "models": [
+            {"name": alias, "description": told, "release_date": UNKNOWN_DATE}
+            for alias, told in shown.items()
+        ],
+    }
