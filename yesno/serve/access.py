@@ -107,7 +107,7 @@ class Draining:
     """
 
     def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+        self.app = app
         self.leaving = False
         self.generation = Generation()
         """That of requests that begin now."""
@@ -115,7 +115,7 @@ class Draining:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
             return
 
         async def sending(message: Message) -> None:
@@ -126,6 +126,6 @@ class Draining:
         generation = self.generation
         generation.under_way += 1
         try:
-            await self._app(scope, receive, sending)
+            await self.app(scope, receive, sending)
         finally:
             generation.leave()

@@ -41,6 +41,7 @@ class App:
     Attributes:
         models: What is served; put another `Models` in its place to change that while the server runs.
         settings: Limits for requests that begin from now on.
+        chat_models: Names of models of `/v1/chat/completions`, for the list of models.
         ready: Whether `/readyz` says so; a server that is about to stop sets it to False.
         routes: Path -> method -> ASGI endpoint. An endpoint may raise any `YesnoError`.
         metrics: What `/metrics` shows; further metrics go into its `registry`.
@@ -58,6 +59,7 @@ class App:
         self.models = models
         self.settings = settings
         self.ready = True
+        self.chat_models: Sequence[str] = ()
         self.metrics = Metrics()
         self.routes: dict[str, Mapping[str, Endpoint]] = {
             "/v1/decisions": {"POST": self._decide},
@@ -134,7 +136,7 @@ class App:
         await _send(send, 200, await decided(self.models, scope["yesno"], receive))
 
     async def _list(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await _send(send, 200, _json(listed(self.models, scope["yesno"].allowed)))
+        await _send(send, 200, _json(listed(self.models, scope["yesno"].allowed, self.chat_models)))
 
     async def _tell_ready(self, scope: Scope, receive: Receive, send: Send) -> None:
         word = "ready" if self.ready else "stopping"

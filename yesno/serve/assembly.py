@@ -16,13 +16,14 @@ from yesno.routers.routes import Route
 from yesno.serve.callers import Allowance, Caller, CallersBudget
 from yesno.serve.config import ServeConfig
 from yesno.serve.guard import Policy
+from yesno.serve.keys import KeyRing
 from yesno.serve.proxy import Chat, Target
 from yesno.serve.settings import Settings
-from yesno.serve.tables import ChatTable, LimitsTable, ModelTable, RouteTable
+from yesno.serve.tables import ChatTable, LimitsTable, ModelTable, RouteTable, ServerTable
 from yesno.serve.turns import Turns
 from yesno.serve.upstreams import Upstream
 
-__all__ = ["Parts", "assemble"]
+__all__ = ["Parts", "assemble", "policy_of", "settings_of", "unlimited"]
 
 Variable = Callable[[str], str | None]
 Closing = Callable[[], Awaitable[None]]
@@ -32,11 +33,11 @@ Closing = Callable[[], Awaitable[None]]
 class Parts:
     """What serves requests under one configuration."""
 
-    config: ServeConfig
-    models: dict[str, AsyncDecisionModel]
-    chat: Chat | None
+    server: ServerTable
+    models: Mapping[str, AsyncDecisionModel]
     policy: Policy
     settings: Settings
+    chat: Chat | None = None
     _prints: dict[str, Any] = field(default_factory=dict, repr=False)
     """Alias or route -> what its model or upstream was made from, to see whether it is still the same."""
 
@@ -74,19 +75,35 @@ def assemble(
         alias: _model(config, alias, table, variable, before, prints)
         for alias, table in config.file.models.items()
     }
-    chat = config.file.chat
-    server = config.file.server
-    policy = Policy(
-        config.ring,
-        _callers(config, None if before is None else before.policy, clock),
-        server.max_concurrency,
-        server.timeout_s,
+    file = config.file
+    callers = _callers(config, None if before is None else before.policy, clock)
+    chat = None if file.chat is None else _chat(config, file.chat, models, variable, before, prints)
+    return Parts(
+        file.server,
+        models,
+        policy_of(file.server, config.ring, callers),
+        settings_of(file.server),
+        chat,
+        prints,
     )
-    settings = Settings(
+
+
+def policy_of(server: ServerTable, ring: KeyRing | None, callers: Mapping[str | None, Caller]) -> Policy:
+    """Return what the guard goes by."""
+    return Policy(ring, callers, server.max_concurrency, server.timeout_s)
+
+
+def settings_of(server: ServerTable) -> Settings:
+    """Return the limits of the application."""
+    return Settings(
         max_body_bytes=server.max_body_bytes, max_questions=server.max_questions, timeout_s=server.timeout_s
     )
-    made = None if chat is None else _chat(config, chat, models, variable, before, prints)
-    return Parts(config, models, made, policy, settings, prints)
+
+
+def unlimited(ring: KeyRing | None) -> dict[str | None, Caller]:
+    """Return callers without limits, one for each key."""
+    names: list[str | None] = [None] if ring is None else [key.name for key in ring.keys]
+    return {name: Caller(name or "", Allowance(), time.monotonic) for name in names}
 
 
 def _model(
@@ -109,6 +126,8 @@ def _model(
         given["api_key"] = key
     if table.price is not None:
         given["price"] = table.price.price()
+    if table.model.partition(":")[0] == "fake":
+        given["keep"] = 0
     if folder is not None:
         given["template"] = folder if folder.is_dir() else table.template
     try:
@@ -126,7 +145,9 @@ def _stamps(path: Path) -> Iterator[tuple[str, int, int]]:
             yield str(file), status.st_mtime_ns, status.st_size
 
 
-def _callers(config: ServeConfig, before: Policy | None, clock: Callable[[], float]) -> dict[str | None, Caller]:
+def _callers(
+    config: ServeConfig, before: Policy | None, clock: Callable[[], float]
+) -> dict[str | None, Caller]:
     names: list[str | None] = [None] if config.ring is None else [key.name for key in config.ring.keys]
     callers: dict[str | None, Caller] = {}
     for name in names:
@@ -168,9 +189,7 @@ def _chat(
         turns = before.chat.turns
     else:
         turns = _turns(config, table, model)
-    targets = {
-        name: _target(name, route, variable, before, prints) for name, route in table.routes.items()
-    }
+    targets = {name: _target(name, route, variable, before, prints) for name, route in table.routes.items()}
     return Chat(table.name, turns, targets)
 
 

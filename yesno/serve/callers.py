@@ -123,7 +123,9 @@ class Caller:
         most = self.allowance.concurrency
         if most is not None and self.under_way >= most:
             return Denial(
-                "too_many_requests", f"{self.under_way} requests of this key are under way; it may have {most}", 1.0
+                "too_many_requests",
+                f"{self.under_way} requests of this key are under way; it may have {most}",
+                1.0,
             )
         wait = None if self._bucket is None else self._bucket.take()
         if wait is not None:

@@ -11,7 +11,16 @@ from typing import Any
 from yesno.errors import RequestProblem
 from yesno.messages import messages_of
 
-__all__ = ["ChatRequest", "Tools", "count_left", "read_chat", "sent_on", "tools_of_request", "turn_of", "turn_key"]
+__all__ = [
+    "ChatRequest",
+    "Tools",
+    "count_left",
+    "read_chat",
+    "sent_on",
+    "tools_of_request",
+    "turn_key",
+    "turn_of",
+]
 
 _TOOL_FIELDS = ("tools", "tool_choice", "parallel_tool_calls")
 _LIMITS = ("max_completion_tokens", "max_tokens")
@@ -58,7 +67,9 @@ def read_chat(body: Any) -> ChatRequest:  # noqa: ANN401 - JSON
         raise RequestProblem("the body must be a JSON object", code="invalid_type")
     model, messages, stream = body.get("model"), body.get("messages"), body.get("stream")
     if not isinstance(model, str) or not model:
-        raise RequestProblem("`model` must be a text that names a model", code="invalid_type", where=("model",))
+        raise RequestProblem(
+            "`model` must be a text that names a model", code="invalid_type", where=("model",)
+        )
     if not isinstance(messages, list) or not messages:
         raise RequestProblem(
             "`messages` must be a list with at least one message", code="invalid_type", where=("messages",)
@@ -80,7 +91,7 @@ def turn_of(messages: Sequence[Any]) -> list[Any]:
     return list(messages)
 
 
-def turn_key(*parts: Any) -> bytes:  # noqa: ANN401 - JSON
+def turn_key(*parts: Any) -> bytes:
     """Return a digest that equal turns have in common."""
     text = json.dumps(parts, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
     return hashlib.sha256(text.encode()).digest()

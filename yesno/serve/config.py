@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import ipaddress
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -168,7 +168,9 @@ def _mistakes(error: ValidationError, values: Any) -> Iterator[Mistake]:  # noqa
         if kind == "extra_forbidden":
             yield Mistake(place, f"is unknown; {_known(place)}")
         elif "[key]" in found["loc"]:
-            yield Mistake(place, "cannot be a name; take letters, digits and . _ : / -, a letter or digit first")
+            yield Mistake(
+                place, "cannot be a name; take letters, digits and . _ : / -, a letter or digit first"
+            )
         elif kind == "string_pattern_mismatch" or (_owner(place) in _FORMS and kind != _NO_KEY):
             yield Mistake(place, _form(place, found["input"]))
         elif kind in _WORDS:
@@ -181,7 +183,10 @@ def _mistakes(error: ValidationError, values: Any) -> Iterator[Mistake]:  # noqa
 def _form(place: Place, given: Any) -> str:  # noqa: ANN401 - a parsed file
     if isinstance(given, str) and not given.strip():
         return "must not be blank"
-    return _FORMS.get(_owner(place)) or f"cannot be {given!r}; take letters, digits and . _ : / -, a letter or digit first"
+    return (
+        _FORMS.get(_owner(place))
+        or f"cannot be {given!r}; take letters, digits and . _ : / -, a letter or digit first"
+    )
 
 
 def _owner(place: Place) -> str:

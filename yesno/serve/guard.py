@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from structlog.contextvars import bind_contextvars, reset_contextvars
+
 from yesno.errors import RequestProblem
 from yesno.serve.callers import CALLER, Caller, Denial
 from yesno.serve.keys import KeyRing
@@ -77,6 +79,7 @@ class Guard:
         if denial is not None:
             raise _denied(denial)
         token = CALLER.set(caller)
+        bound = bind_contextvars(request_id=exchange.request_id)  # for what the rooms below log
         self.under_way += 1
         try:
             await self._app(scope, _in_time(receive, policy.timeout_s), send)
@@ -84,6 +87,7 @@ class Guard:
             self.under_way -= 1
             caller.leave()
             CALLER.reset(token)
+            reset_contextvars(**bound)
 
 
 def _holder(ring: KeyRing | None, exchange: Exchange) -> str | None:

@@ -10,20 +10,20 @@ Headers = list[tuple[bytes, bytes]]
 """Names in lower case and values, in the order they came."""
 
 HOP_BY_HOP = frozenset(
-    (b"connection", b"keep-alive", b"proxy-authenticate", b"proxy-authorization", b"proxy-connection")
-    + (b"te", b"trailer", b"trailers", b"transfer-encoding", b"upgrade")
+    b"connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer trailers "
+    b"transfer-encoding upgrade".split()
 )
 """Said from one machine to the next (RFC 9110, 7.6.1), with those that `connection` names."""
-_ON = frozenset((b"accept", b"accept-language", b"user-agent", b"idempotency-key", b"openai-beta"))
+_ON = frozenset(b"accept accept-language user-agent idempotency-key openai-beta".split())
 _ON_PREFIXES = (b"x-stainless-", b"traceparent", b"tracestate")
 """What a caller's request may tell an upstream: nothing that could hold a key, a cookie or an account."""
 _NEVER_ON = frozenset(
-    (b"authorization", b"api-key", b"x-api-key", b"cookie", b"host", b"content-length", b"content-type")
-    + (b"content-encoding", b"accept-encoding", b"expect", b"x-request-id")
+    b"authorization api-key x-api-key cookie host content-length content-type content-encoding accept-encoding "
+    b"expect x-request-id".split()
 )
 _NOT_BACK = frozenset(
-    (b"date", b"server", b"set-cookie", b"alt-svc", b"strict-transport-security", b"x-request-id")
-    + (b"openai-organization", b"openai-project")
+    b"date server set-cookie alt-svc strict-transport-security x-request-id openai-organization "
+    b"openai-project".split()
 )
 """What an upstream says of its own server, or of the account that the key belongs to."""
 _CORS = b"access-control-"
@@ -49,9 +49,7 @@ def passed_back(given: Iterable[tuple[bytes, bytes]]) -> Headers:
     """Return the headers of an upstream's response that the caller gets; its request id under another name."""
     headers = [(name.lower(), value) for name, value in given]
     ended = _ended(headers) | _NOT_BACK
-    kept = [
-        (name, value) for name, value in headers if name not in ended and not name.startswith(_CORS)
-    ]
+    kept = [(name, value) for name, value in headers if name not in ended and not name.startswith(_CORS)]
     if any(name == b"transfer-encoding" for name, _ in headers):
         kept = [(name, value) for name, value in kept if name != b"content-length"]
     ids = [(b"x-upstream-request-id", value) for name, value in headers if name == b"x-request-id"]
@@ -59,5 +57,7 @@ def passed_back(given: Iterable[tuple[bytes, bytes]]) -> Headers:
 
 
 def _ended(headers: Headers) -> frozenset[bytes]:
-    named = [word.strip().lower() for name, value in headers if name == b"connection" for word in value.split(b",")]
+    named = [
+        word.strip().lower() for name, value in headers if name == b"connection" for word in value.split(b",")
+    ]
     return HOP_BY_HOP | {*named}

@@ -126,9 +126,7 @@ def _parsed(content: str, place: str, before: list[ApiKey]) -> ApiKey:
     match = _LINE.fullmatch(content)
     if match is None:
         hint = "; a key itself does not belong here" if PREFIX in content else ""
-        raise ConfigError(
-            f"{place}: this is not `NAME sha256:… DAY`, as `yesno keys add` writes it{hint}"
-        )
+        raise ConfigError(f"{place}: this is not `NAME sha256:… DAY`, as `yesno keys add` writes it{hint}")
     name, digest, day = match.groups()
     try:
         key = ApiKey(name, bytes.fromhex(digest), date.fromisoformat(day))

@@ -20,6 +20,7 @@ from yesno.serve.turns import Plan, Turns
 from yesno.serve.upstreams import Answer, Upstream, UsageWatch
 
 if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry, Counter
     from starlette.types import Receive, Scope, Send
 
     from yesno.serve.exchange import Exchange
@@ -67,12 +68,34 @@ class Chat:
     targets: Mapping[str, Target]
     """Route -> what stands behind it."""
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What requests may call a model."""
+        return (self.name, *self.targets)
+
 
 class ChatProxy:
     """The endpoint; it answers 404 while there is no `chat`."""
 
     def __init__(self, chat: Chat | None = None) -> None:
         self.chat = chat
+        self._routed: Counter | None = None
+        self._tools: Counter | None = None
+
+    def measure(self, registry: CollectorRegistry) -> None:
+        """Count routes and tools in the server's metrics."""
+        from prometheus_client import Counter
+
+        self._routed = Counter(
+            "chats", "Chats by route.", ["route", "why"], namespace="yesno", registry=registry
+        )
+        self._tools = Counter(
+            "chat_tools",
+            "Tools that callers offer, and that are sent on.",
+            ["what"],
+            namespace="yesno",
+            registry=registry,
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request; one whose client goes away ends at the upstream too.
@@ -92,8 +115,8 @@ class ChatProxy:
             )
         chat = read_chat(await read_json(exchange, receive))
         _check_model(chat.model, setup, exchange)
-        exchange.alias = setup.name if chat.model == setup.name else None
-        work = asyncio.create_task(_answer(setup, chat, scope, send))
+        exchange.alias = chat.model
+        work = asyncio.create_task(self._answer(setup, chat, scope, send))
         gone = asyncio.create_task(_gone(receive))
         try:
             await asyncio.wait((work, gone), return_when=asyncio.FIRST_COMPLETED)
@@ -109,6 +132,45 @@ class ChatProxy:
                 task.cancel()
             await asyncio.wait((work, gone))
 
+    async def _answer(self, setup: Chat, chat: ChatRequest, scope: Scope, send: Send) -> None:
+        exchange: Exchange = scope["yesno"]
+        plan = await setup.turns.plan(chat)
+        target = setup.targets[plan.route]
+        told = _told(plan)
+        self._count(plan)
+        exchange.notes.update(
+            {name.removeprefix("x-yesno-").replace("-", "_"): value for name, value in told.items()}
+        )
+        body = sent_on(chat, target.model, plan.tools, plan.kept)
+        most = target.most(body, chat)
+        budget = None if (caller := CALLER.get()) is None else caller.budget()
+        held = None if budget is None else budget.reserve(most)
+        watch = UsageWatch(stream=chat.stream)
+        headers = passed_on(scope["headers"], target.forward_headers)
+        headers.append((b"x-request-id", exchange.request_id.encode()))
+        failed = False
+        try:
+            async with target.upstream.ask(body, headers) as answer:
+                failed = answer.status >= 400
+                _check_key(answer, plan.route)
+                await _pass_back(answer, told, watch, send)
+        except ProviderError as error:
+            if exchange.status is None:
+                raise _problem(error) from error
+            exchange.problem = "upstream_broke_off"  # the client sees that the body is not whole
+        finally:
+            usage = watch.end()
+            if usage is not None:
+                exchange.usage = usage
+            _settle(held, target, usage, failed=failed)
+
+    def _count(self, plan: Plan) -> None:
+        if self._routed is not None:
+            self._routed.labels(plan.route, plan.why).inc()
+        if self._tools is not None and plan.tools is not None:
+            self._tools.labels("offered").inc(len(plan.tools.offered))
+            self._tools.labels("sent").inc(count_left(plan.tools, plan.kept))
+
 
 async def _gone(receive: Receive) -> None:
     """Return when the client has gone away."""
@@ -117,8 +179,7 @@ async def _gone(receive: Receive) -> None:
 
 
 def _check_model(model: str, setup: Chat, exchange: Exchange) -> None:
-    names = [setup.name, *setup.targets]
-    allowed = [name for name in names if exchange.allowed is None or name in exchange.allowed]
+    allowed = [name for name in setup.names if exchange.allowed is None or name in exchange.allowed]
     if model not in allowed:
         raise RequestProblem(
             f"there is no chat model {model[:SHOWN]!r}; this server has {', '.join(allowed) or 'none for this key'}",
@@ -127,36 +188,6 @@ def _check_model(model: str, setup: Chat, exchange: Exchange) -> None:
             code="model_not_found",
             where=("model",),
         )
-
-
-async def _answer(setup: Chat, chat: ChatRequest, scope: Scope, send: Send) -> None:
-    exchange: Exchange = scope["yesno"]
-    plan = await setup.turns.plan(chat)
-    target = setup.targets[plan.route]
-    told = _told(plan)
-    exchange.notes.update({name.removeprefix("x-yesno-").replace("-", "_"): value for name, value in told.items()})
-    body = sent_on(chat, target.model, plan.tools, plan.kept)
-    most = target.most(body, chat)
-    budget = None if (caller := CALLER.get()) is None else caller.budget()
-    held = None if budget is None else budget.reserve(most)
-    watch = UsageWatch(stream=chat.stream)
-    headers = passed_on(scope["headers"], target.forward_headers)
-    headers.append((b"x-request-id", exchange.request_id.encode()))
-    failed = False
-    try:
-        async with target.upstream.ask(body, headers) as answer:
-            failed = answer.status >= 400
-            _check_key(answer, plan.route)
-            await _pass_back(answer, told, watch, send)
-    except ProviderError as error:
-        if exchange.status is None:
-            raise _problem(error) from error
-        exchange.problem = "upstream_broke_off"  # the client sees that the body is not whole
-    finally:
-        usage = watch.end()
-        if usage is not None:
-            exchange.usage = usage
-        _settle(held, target, usage, failed=failed)
 
 
 def _told(plan: Plan) -> dict[str, str]:
@@ -199,7 +230,13 @@ def _problem(error: ProviderError) -> RequestProblem:
     """Return what a client is told of an upstream that does not answer."""
     again = isinstance(error, ProviderUnavailable)
     headers = (("retry-after", str(RETRY_S)),) if again else (("x-should-retry", "false"),)
-    code = "upstream_timeout" if error.status == 504 else "upstream_unavailable" if again else "upstream_redirects"
+    code = (
+        "upstream_timeout"
+        if error.status == 504
+        else "upstream_unavailable"
+        if again
+        else "upstream_redirects"
+    )
     return RequestProblem(str(error), status=error.status or 502, kind="server", code=code, headers=headers)
 
 

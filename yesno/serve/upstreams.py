@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -30,7 +30,7 @@ class Answer:
     status: int
     headers: Headers
     """As they came, names in their own case."""
-    pieces: AsyncIterator[bytes] = field(repr=False)
+    pieces: AsyncGenerator[bytes] = field(repr=False)
     """The body as it comes; raises `ProviderUnavailable` when it breaks off."""
 
 
@@ -89,7 +89,7 @@ class Upstream:
         finally:
             response.close()  # one that was read to its end has given its connection back already
 
-    async def _pieces(self, response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
+    async def _pieces(self, response: aiohttp.ClientResponse) -> AsyncGenerator[bytes]:
         import aiohttp
 
         try:
@@ -166,4 +166,3 @@ class UsageWatch:
         except ValueError:
             return
         self.usage = usage_of(event) or self.usage
-
