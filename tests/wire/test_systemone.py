@@ -253,6 +253,12 @@ def test_a_body_is_read_into_a_request():
         ({"a": 1}, {"a": 1}),
         ([1, "b"], {"state": [1, "b"]}),
         ([{"role": "user", "content": "Hi"}], (Message("user", "Hi"),)),
+        ([{"role": "user", "text": "Hi"}], {"state": [{"role": "user", "text": "Hi"}]}),
+        ([{"role": "judge", "content": "Hi"}], {"state": [{"role": "judge", "content": "Hi"}]}),
+        ([{"role": "user", "content": None}], {"state": [{"role": "user", "content": None}]}),
+        ("", {"state": ""}),
+        ({}, {"state": {}}),
+        ([], {"state": []}),
     ],
 )
 def test_every_kind_of_state_is_read(state, read_as):
@@ -281,7 +287,6 @@ def test_option_names_come_back_byte_by_byte_though_a_choice_could_not_hold_them
         ({"state": None}, "state"),
         ({"state": 3}, "state"),
         ({"state": True}, "state"),
-        ({"state": ""}, "input"),
         ({"assets": {"img": {}}}, "images"),
     ],
 )

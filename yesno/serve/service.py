@@ -51,7 +51,7 @@ class Service:
             on_shutdown=[self._close],
         )
         self._proxy.measure(self.app.metrics.registry)
-        self.app.chat_models = () if parts.chat is None else parts.chat.names
+        self._tell(parts)
         self._draining = Draining(self._with_cors())
         self.asgi: ASGIApp = AccessLog(self._draining) if parts.server.access_log else self._draining
         """What a server runs."""
@@ -96,10 +96,14 @@ class Service:
         self._parts = parts
         self.app.models = Models(parts.models)
         self.app.settings = parts.settings
-        self.app.chat_models = () if parts.chat is None else parts.chat.names
+        self._tell(parts)
         self._proxy.chat = parts.chat
         self._policy.follow(parts.policy)
         self._draining.app = self._with_cors()
+
+    def _tell(self, parts: Parts) -> None:
+        self.app.chat_models = () if parts.chat is None else parts.chat.names
+        self.app.keys = parts.policy.ring is not None
 
     def _with_cors(self) -> ASGIApp:
         origins = self._parts.server.cors_origins
