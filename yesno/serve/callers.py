@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -181,13 +181,25 @@ class CallersBudget(Budget):
 
     def reserve(self, most: Amounts) -> Reservation:
         """Reserve from the budget of the caller."""
-        own = _present()
-        return super().reserve(most) if own is None else own.reserve(most)
+        with _personal():
+            own = _present()
+            return super().reserve(most) if own is None else own.reserve(most)
 
     def claim(self, most: Amounts, freed: Callable[[], None]) -> Reservation | None:
         """Claim from the budget of the caller."""
-        own = _present()
-        return super().claim(most, freed) if own is None else own.claim(most, freed)
+        with _personal():
+            own = _present()
+            return super().claim(most, freed) if own is None else own.claim(most, freed)
+
+
+@contextmanager
+def _personal() -> Iterator[None]:
+    """Mark the end of a budget as one caller's own affair, which others with the same question do not share."""
+    try:
+        yield
+    except BudgetExceeded as error:
+        error.personal = True
+        raise
 
 
 def _present() -> Budget | None:

@@ -46,7 +46,7 @@ class Exchange:
     """The code of the error that was sent."""
     caller: str | None = None
     """The name of the key it came with."""
-    notes: dict[str, str | bool] = field(default_factory=dict)
+    notes: dict[str, str | int | float | bool] = field(default_factory=dict)
     """What else the log says about it, such as its route."""
     seconds: float = 0.0
     """From the first byte to the end of the response, once it has ended."""

@@ -134,13 +134,11 @@ class ChatProxy:
 
     async def _answer(self, setup: Chat, chat: ChatRequest, scope: Scope, send: Send) -> None:
         exchange: Exchange = scope["yesno"]
-        plan = await setup.turns.plan(chat)
+        plan = await setup.turns.plan(chat, exchange.settings.timeout_s)
         target = setup.targets[plan.route]
         told = _told(plan)
         self._count(plan)
-        exchange.notes.update(
-            {name.removeprefix("x-yesno-").replace("-", "_"): value for name, value in told.items()}
-        )
+        exchange.notes.update(_noted(plan))
         body = sent_on(chat, target.model, plan.tools, plan.kept)
         most = target.most(body, chat)
         budget = None if (caller := CALLER.get()) is None else caller.budget()
@@ -192,15 +190,24 @@ def _check_model(model: str, setup: Chat, exchange: Exchange) -> None:
 
 def _told(plan: Plan) -> dict[str, str]:
     """Return the headers that say what became of a request."""
-    told = {"x-yesno-route": plan.route, "x-yesno-route-why": plan.why}
+    noted = {name: value for name, value in _noted(plan).items() if not name.startswith("decision_")}
+    return {f"x-yesno-{name.replace('_', '-')}": str(value) for name, value in noted.items()}
+
+
+def _noted(plan: Plan) -> dict[str, str | int | float | bool]:
+    """Return what the log says about a request."""
+    noted: dict[str, str | int | float | bool] = {"route": plan.route, "route_why": plan.why}
     if plan.route in plan.probabilities:
-        told["x-yesno-route-probability"] = f"{plan.probabilities[plan.route]:.4f}"
+        noted["route_probability"] = round(plan.probabilities[plan.route], 4)
     if plan.tools is not None:
-        told["x-yesno-tools-offered"] = str(len(plan.tools.offered))
-        told["x-yesno-tools-sent"] = str(count_left(plan.tools, plan.kept))
+        noted["tools_offered"] = len(plan.tools.offered)
+        noted["tools_sent"] = count_left(plan.tools, plan.kept)
     if plan.tools_why is not None:
-        told["x-yesno-tools-why"] = plan.tools_why
-    return told
+        noted["tools_why"] = plan.tools_why
+    if plan.usage.requests:
+        noted["decision_requests"] = plan.usage.requests
+        noted["decision_tokens"] = plan.usage.input_tokens + plan.usage.output_tokens
+    return noted
 
 
 def _check_key(answer: Answer, route: str) -> None:

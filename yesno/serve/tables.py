@@ -48,7 +48,7 @@ class ServerTable(Table):
     """Made by `yesno keys add`; relative to this file. Needed where `host` is not of this machine alone."""
     cors_origins: list[Text] = []
     """Web pages that may call from a browser; none by default."""
-    max_body_bytes: Count = 4 * 2**20
+    max_body_bytes: Count = 8 * 2**20
     max_questions: Count = 400
     timeout_s: Seconds = 60.0
     """For one decision, the reading of its body included."""

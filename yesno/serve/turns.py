@@ -10,8 +10,11 @@ from typing import Generic, TypeVar
 
 from yesno._log import get_logger
 from yesno.engine.aio import AsyncDecisionModel
-from yesno.errors import QuestionError, ToolDefinitionError
+from yesno.errors import QuestionError, ToolDefinitionError, YesnoError
+from yesno.evidence import Usage
 from yesno.filters import ToolFilter
+from yesno.flow import Flow, spent_on
+from yesno.request import Parameters
 from yesno.routers import ChatRouter
 from yesno.routers.routes import Route, RouteChoice
 from yesno.routers.switch import JSON_SCHEMA, needs_json_schema
@@ -39,6 +42,8 @@ class Plan:
     """Names of the tools that help."""
     tools_why: str | None = None
     """`filtered`, or `fallback` when the filter could not judge; None when it was not asked."""
+    usage: Usage = field(default_factory=Usage)
+    """What the decisions used; nothing for a turn that is remembered."""
 
 
 class Turns:
@@ -64,8 +69,12 @@ class Turns:
         self._routes: Recent[RouteChoice] = Recent()
         self._kept: Recent[frozenset[str]] = Recent()
 
-    async def plan(self, chat: ChatRequest) -> Plan:
+    async def plan(self, chat: ChatRequest, timeout_s: float | None = None) -> Plan:
         """Decide about one request, whose model is the router's name or a route.
+
+        Args:
+            chat: The request.
+            timeout_s: Seconds that a decision may take; None leaves it to the model.
 
         Raises:
             QuestionError: The conversation or a tool is of an unknown shape, and the router or the filter may not
@@ -73,18 +82,20 @@ class Turns:
             YesnoError: The decision failed, with the same condition.
         """
         turn = turn_of(chat.messages)
+        asking = _Asking(self._model, Parameters(timeout_s=timeout_s))
         tasks = (
-            asyncio.create_task(self._route(chat, turn)),
-            asyncio.create_task(self._tools(chat, turn)),
+            asyncio.create_task(self._route(chat, turn, asking)),
+            asyncio.create_task(self._tools(chat, turn, asking)),
         )
         try:
             choice, (tools, kept, tools_why) = await asyncio.gather(*tasks)
         finally:
             for task in tasks:
                 task.cancel()
-        return Plan(choice[0].route, choice[1], choice[0].probabilities, tools, kept, tools_why)
+        found, why = choice
+        return Plan(found.route, why, found.probabilities, tools, kept, tools_why, asking.usage)
 
-    async def _route(self, chat: ChatRequest, turn: list[object]) -> tuple[RouteChoice, str]:
+    async def _route(self, chat: ChatRequest, turn: list[object], asking: _Asking) -> tuple[RouteChoice, str]:
         if chat.model != self._name:
             return RouteChoice(chat.model), "named"
         among = [route.name for route in _able(self._router.routes, chat)]
@@ -93,7 +104,7 @@ class Turns:
         if known is not None:
             return known, known.why
         try:
-            choice = await self._model.run(self._router.route(turn, among))
+            choice = await asking.run(self._router.route(turn, among))
         except QuestionError:
             if self._router.fallback == "fail":
                 raise
@@ -105,7 +116,7 @@ class Turns:
         return choice, choice.why
 
     async def _tools(
-        self, chat: ChatRequest, turn: list[object]
+        self, chat: ChatRequest, turn: list[object], asking: _Asking
     ) -> tuple[Tools | None, frozenset[str], str | None]:
         if self._filter is None:
             return None, frozenset(), None
@@ -117,7 +128,7 @@ class Turns:
             known = self._kept.get(key)
             if known is not None:
                 return tools, known, "filtered"
-            selection = await self._model.run(self._filter.explain(list(tools.judged), turn))
+            selection = await asking.run(self._filter.explain(list(tools.judged), turn))
         except (QuestionError, ToolDefinitionError):
             if self._filter.fallback == "fail":
                 raise
@@ -127,6 +138,33 @@ class Turns:
         if selection.error is None:
             self._kept.put(key, kept)
         return tools, kept, "filtered" if selection.error is None else "fallback"
+
+
+class _Asking:
+    """Runs flows for one request and adds up what they use."""
+
+    def __init__(self, model: AsyncDecisionModel, parameters: Parameters) -> None:
+        self._model = model
+        self._parameters = parameters
+        self.usage = Usage()
+
+    async def run(self, flow: Flow[T]) -> T:
+        return await self._model.run(self._counted(flow), parameters=self._parameters)
+
+    def _counted(self, flow: Flow[T]) -> Flow[T]:
+        try:
+            asks = next(flow)
+            while True:
+                try:
+                    outcomes = yield asks
+                except YesnoError as error:
+                    asks = flow.throw(error)
+                else:
+                    self.usage += spent_on(outcomes) or Usage()
+                    asks = flow.send(outcomes)
+        except StopIteration as end:
+            result: T = end.value
+            return result
 
 
 class Recent(Generic[T]):

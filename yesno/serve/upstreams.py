@@ -106,12 +106,18 @@ class Upstream:
             await self._session.close()
             self._session = None
 
+    def connector(self) -> aiohttp.BaseConnector:
+        """Return what makes the connections."""
+        import aiohttp
+
+        return aiohttp.TCPConnector(limit=0, keepalive_timeout=15)
+
     def _open(self) -> aiohttp.ClientSession:
         if self._session is None:
             import aiohttp
 
             self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=15),
+                connector=self.connector(),
                 timeout=aiohttp.ClientTimeout(
                     total=None, sock_connect=self._connect_s, connect=None, sock_read=self._timeout_s
                 ),
