@@ -116,18 +116,23 @@ def _model(
 ) -> AsyncDecisionModel:
     key = None if table.api_key_env is None else variable(table.api_key_env)
     folder = None if table.template is None else config.folder / table.template
-    files = tuple(_stamps(folder)) if folder is not None else ()
+    cards = None if table.calibration is None else config.folder / table.calibration
+    files = tuple(stamp for path in (folder, cards) if path is not None for stamp in _stamps(path))
     name = f"model {alias}"
     prints[name] = (table, key, files)
     if before is not None and before._prints.get(name) == prints[name]:
         return before.models[alias]
-    given = table.model_dump(exclude={"api_key_env", "price", "template", "model"}, exclude_none=True)
+    given = table.model_dump(
+        exclude={"api_key_env", "price", "template", "calibration", "model"}, exclude_none=True
+    )
     if key is not None:
         given["api_key"] = key
     if table.price is not None:
         given["price"] = table.price.price()
     if table.model.partition(":")[0] == "fake":
         given["keep"] = 0
+    if cards is not None:
+        given["calibration"] = cards
     if folder is not None:
         given["template"] = folder if folder.is_dir() else table.template
     try:

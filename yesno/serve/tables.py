@@ -106,6 +106,8 @@ class ModelTable(Table):
     """By default the provider's own variable."""
     template: Text | None = None
     """A set's name, or a folder relative to this file."""
+    calibration: Text | None = None
+    """A card, or a folder of cards, relative to this file; see `yesno calibrate`."""
     strategy: Literal["auto", "native", "logprobs", "sampled"] = "auto"
     strict: bool = False
     orders: Annotated[int, Field(ge=1)] | Literal["auto"] = 1
