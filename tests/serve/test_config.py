@@ -1,11 +1,10 @@
 import pytest
 
+from tests.serve.test_keys import TODAY
 from yesno.errors import ConfigError
 from yesno.serve.config import is_loopback, load_config
 from yesno.serve.keys import add_key
 from yesno.serve.tables import Table
-
-from tests.serve.test_keys import TODAY
 
 MODELS = '[models.fast]\nmodel = "fake:"\n'
 CHAT = """
@@ -59,7 +58,10 @@ def test_a_model_is_enough(load):
         ("[server]\nmax_questions = '4'\n", "line 2: server.max_questions must be a whole number, not '4'"),
         ("[server]\nhost = ''\n", "line 2: server.host must not be empty"),
         ("server = 3\n", "line 1: server must be a table, not 3"),
-        ("[limits]\nbudget_period = 'week'\n", "line 2: limits.budget_period must be one of 'day', 'month' or"),
+        (
+            "[limits]\nbudget_period = 'week'\n",
+            "line 2: limits.budget_period must be one of 'day', 'month' or",
+        ),
     ],
 )
 def test_a_mistake_is_told_with_its_line(load, text, said):
@@ -73,7 +75,10 @@ def test_a_mistake_is_told_with_its_line(load, text, said):
     ("line", "said"),
     [
         ("orders = 'x'", "orders must be a whole number of at least 1, or 'auto'"),
-        ("strategy = 'guess'", "strategy must be one of 'auto', 'native', 'logprobs' or 'sampled', not 'guess'"),
+        (
+            "strategy = 'guess'",
+            "strategy must be one of 'auto', 'native', 'logprobs' or 'sampled', not 'guess'",
+        ),
         ("price = { input = 1 }", "price.output is missing"),
         ("price = { input = -1, output = 1 }", "price.input must be at least 0.0, not -1"),
         ("base_url = 'localhost:8000'", "base_url must be an address such as"),

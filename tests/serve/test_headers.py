@@ -40,7 +40,9 @@ def test_what_connection_names_ends_here_in_both_directions():
         (b"Accept", b"*/*"),
     ]
     assert passed_on(headers, ["x-stainless-hop"]) == [(b"accept", b"*/*")]
-    assert passed_back([(b"Connection", b"x-hop"), (b"X-Hop", b"1"), (b"X-Kept", b"1")]) == [(b"x-kept", b"1")]
+    assert passed_back([(b"Connection", b"x-hop"), (b"X-Hop", b"1"), (b"X-Kept", b"1")]) == [
+        (b"x-kept", b"1")
+    ]
 
 
 def test_an_answer_keeps_its_own_headers():
@@ -73,7 +75,10 @@ NAMES = st.sampled_from([*HOP_BY_HOP, b"x-a", b"x-b", b"accept", b"X-A", b"autho
 @given(st.lists(st.tuples(NAMES, st.sampled_from([b"x-a", b"close, x-b", b"1"])), max_size=12))
 def test_no_header_of_a_hop_passes(headers):
     named = {
-        word.strip().lower() for name, value in headers if name.lower() == b"connection" for word in value.split(b",")
+        word.strip().lower()
+        for name, value in headers
+        if name.lower() == b"connection"
+        for word in value.split(b",")
     }
     for passed in (passed_on(headers, ["x-a", "x-b"]), passed_back(headers)):
         assert not {name for name, _ in passed} & (HOP_BY_HOP | named)

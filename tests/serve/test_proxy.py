@@ -6,7 +6,7 @@ import pytest
 
 from tests.serve.asgi import ask, post
 from tests.serve.scripted import CHAT_TOML, Scripted, service_of
-from yesno.errors import ProviderUnavailable, UnreadableReply
+from yesno.errors import ProviderRejected, ProviderUnavailable, UnreadableReply
 from yesno.serve.keys import add_key
 
 PATH = "/v1/chat/completions"
@@ -77,9 +77,11 @@ def test_a_decision_that_fails_takes_the_default_and_says_so(tmp_path):
 
 def test_a_decision_that_may_not_fail_is_an_error(tmp_path):
     text = CHAT_TOML.replace('default = "small"', 'default = "small"\nfallback = "fail"')
-    failure = ProviderUnavailable("down", provider="fake", status=500)
-    reply = House(tmp_path, text, script=lambda prompt: failure).post()
-    assert (reply.status, reply["retry-after"]) == (503, "2")
+    failure = ProviderRejected("no", provider="fake", status=400)
+    house = House(tmp_path, text, script=lambda prompt: failure)
+    reply = house.post()
+    assert (reply.status, reply.json["error"]["code"]) == (502, "model_failed")
+    assert house.small.asked == house.large.asked == []
 
 
 def test_a_conversation_of_an_unknown_shape_takes_the_default_with_all_tools(tmp_path):
@@ -170,10 +172,15 @@ def test_an_upstream_that_does_not_answer_is_a_bad_gateway(tmp_path, error, stat
 def test_events_are_passed_on_before_the_next_is_there(tmp_path):
     async def go():
         more = asyncio.Event()
-        large = Scripted(b"data: 1\n\n", more, b"data: 2\n\n", headers=[(b"content-type", b"text/event-stream")])
+        large = Scripted(
+            b"data: 1\n\n", more, b"data: 2\n\n", headers=[(b"content-type", b"text/event-stream")]
+        )
         house = House(tmp_path, large=large)
         return await post(
-            house.app, PATH, {"model": "auto", "messages": HI, "stream": True}, on_piece=lambda piece: more.set()
+            house.app,
+            PATH,
+            {"model": "auto", "messages": HI, "stream": True},
+            on_piece=lambda piece: more.set(),
         )
 
     reply = asyncio.run(asyncio.wait_for(go(), 10))
@@ -229,7 +236,9 @@ def test_a_server_without_chats_says_so(tmp_path):
     ids=["empty", "list", "cut", "number", "binary", "deep"],
 )  # fmt: skip
 def test_a_body_that_is_no_request_is_a_4xx_in_openais_form(house, body, status):
-    reply = asyncio.run(ask(house.app, "POST", PATH, headers=[("content-type", "application/json")], body=body))
+    reply = asyncio.run(
+        ask(house.app, "POST", PATH, headers=[("content-type", "application/json")], body=body)
+    )
     assert reply.status == status
     assert set(reply.json["error"]) == {"message", "type", "param", "code"}
     assert house.large.asked == []

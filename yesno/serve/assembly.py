@@ -195,7 +195,7 @@ def _chat(
     else:
         turns = _turns(config, table, model)
     targets = {name: _target(name, route, variable, before, prints) for name, route in table.routes.items()}
-    return Chat(table.name, turns, targets)
+    return Chat(table.name, turns, targets, table.timeout_s)
 
 
 def _turns(config: ServeConfig, table: ChatTable, model: AsyncDecisionModel) -> Turns:

@@ -67,6 +67,8 @@ class Chat:
     turns: Turns = field(repr=False)
     targets: Mapping[str, Target]
     """Route -> what stands behind it."""
+    timeout_s: float | None = None
+    """Seconds that a decision may take; None leaves it to the application's settings."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -134,7 +136,7 @@ class ChatProxy:
 
     async def _answer(self, setup: Chat, chat: ChatRequest, scope: Scope, send: Send) -> None:
         exchange: Exchange = scope["yesno"]
-        plan = await setup.turns.plan(chat, exchange.settings.timeout_s)
+        plan = await setup.turns.plan(chat, setup.timeout_s or exchange.settings.timeout_s)
         target = setup.targets[plan.route]
         told = _told(plan)
         self._count(plan)

@@ -164,6 +164,9 @@ class ChatTable(Table):
     min_probability: Share | None = None
     question: Text | None = None
     fallback: Literal["default_route", "fail"] = "default_route"
+    """What happens when the decision fails, or takes too long."""
+    timeout_s: Seconds | None = None
+    """For the decisions about one request; by default as in `[server]`."""
     tool_filter: ToolFilterTable | None = None
 
 
