@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -50,10 +51,13 @@ Keys = Annotated[
 ConfigFile = Annotated[
     Path | None,
     typer.Option(
-        "--config", metavar="FILE", help="A TOML file that says what is served; see examples/serve.toml."
+        "--config", metavar="FILE", help="A TOML file that says what is served; --example prints one."
     ),
 ]
 Check = Annotated[bool, typer.Option("--check", help="Check the file of --config and serve nothing.")]
+Example = Annotated[
+    bool, typer.Option("--example", help="Print a file for --config with all settings, and serve nothing.")
+]
 Log = Annotated[
     str,
     typer.Option(
@@ -73,6 +77,7 @@ def serve(
     keys: Keys = None,
     config: ConfigFile = None,
     check: Check = False,
+    example: Example = False,
     log: Log = "auto",
     connection: Annotated[Connection, Without("model", "cache")],
 ) -> int:
@@ -81,6 +86,9 @@ def serve(
     The other options hold for each of the models, and do not go with --config. SIGHUP reads the files again,
     SIGTERM ends what is under way before the server leaves.
     """
+    if example:
+        print(files("yesno.serve").joinpath("example.toml").read_text(encoding="utf-8"), end="")
+        return OK
     if check and config is None:
         raise ConfigError("--check is about the file of --config; name one")
     try:
