@@ -167,6 +167,7 @@ def test_an_upstream_that_does_not_answer_is_a_bad_gateway(tmp_path, error, stat
     reply = House(tmp_path, large=Scripted(error=error)).post()
     assert (reply.status, reply.json["error"]["code"]) == (status, code)
     assert (reply["retry-after"] is None) == (code == "upstream_redirects")
+    assert (reply["x-yesno-route"], reply["x-yesno-route-why"]) == ("large", "chosen")
 
 
 def test_events_are_passed_on_before_the_next_is_there(tmp_path):

@@ -152,11 +152,11 @@ class ChatProxy:
         try:
             async with target.upstream.ask(body, headers) as answer:
                 failed = answer.status >= 400
-                _check_key(answer, plan.route)
+                _check_key(answer, plan.route, told)
                 await _pass_back(answer, told, watch, send)
         except ProviderError as error:
             if exchange.status is None:
-                raise _problem(error) from error
+                raise _problem(error, told) from error
             exchange.problem = "upstream_broke_off"  # the client sees that the body is not whole
         finally:
             usage = watch.end()
@@ -212,7 +212,7 @@ def _noted(plan: Plan) -> dict[str, str | int | float | bool]:
     return noted
 
 
-def _check_key(answer: Answer, route: str) -> None:
+def _check_key(answer: Answer, route: str, told: Mapping[str, str]) -> None:
     """Refuse to pass a 401 on: it is about the operator's key, and may show a part of it."""
     if answer.status == 401:
         raise RequestProblem(
@@ -220,7 +220,7 @@ def _check_key(answer: Answer, route: str) -> None:
             status=502,
             kind="server",
             code="upstream_key_refused",
-            headers=(("x-should-retry", "false"),),
+            headers=(("x-should-retry", "false"), *told.items()),
         )
 
 
@@ -235,10 +235,10 @@ async def _pass_back(answer: Answer, told: Mapping[str, str], watch: UsageWatch,
     await send({"type": "http.response.body", "body": b""})
 
 
-def _problem(error: ProviderError) -> RequestProblem:
+def _problem(error: ProviderError, told: Mapping[str, str]) -> RequestProblem:
     """Return what a client is told of an upstream that does not answer."""
     again = isinstance(error, ProviderUnavailable)
-    headers = (("retry-after", str(RETRY_S)),) if again else (("x-should-retry", "false"),)
+    advice = ("retry-after", str(RETRY_S)) if again else ("x-should-retry", "false")
     code = (
         "upstream_timeout"
         if error.status == 504
@@ -246,7 +246,9 @@ def _problem(error: ProviderError) -> RequestProblem:
         if again
         else "upstream_redirects"
     )
-    return RequestProblem(str(error), status=error.status or 502, kind="server", code=code, headers=headers)
+    return RequestProblem(
+        str(error), status=error.status or 502, kind="server", code=code, headers=(advice, *told.items())
+    )
 
 
 def _settle(held: Reservation | None, target: Target, usage: Usage | None, *, failed: bool) -> None:
