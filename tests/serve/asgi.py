@@ -1,83 +1,131 @@
-"""Ask an ASGI application without a network."""
-
-from __future__ import annotations
+"""Calls an ASGI application without a network, and holds every response against the OpenAPI document."""
 
 import asyncio
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cache
 
-__all__ = ["Reply", "ask", "post"]
+import jsonschema
+
+from yesno import AsyncDecisionModel, FakeProvider
+from yesno.serve import App, create_app
+from yesno.serve.models import Models
+from yesno.serve.openapi import document
+from yesno.serve.settings import Settings
+
+JSON = {"content-type": "application/json"}
 
 
 @dataclass
-class Reply:
+class Answer:
     """What came back."""
 
-    status: int | None = None
-    headers: list[tuple[str, str]] = field(default_factory=list)
-    pieces: list[bytes] = field(default_factory=list)
-    whole: bool = False
+    status: int
+    headers: dict[str, str]
+    body: bytes
 
-    @property
-    def body(self):
-        return b"".join(self.pieces)
-
-    @property
     def json(self):
         return json.loads(self.body)
 
-    def __getitem__(self, name):
-        values = [value for key, value in self.headers if key == name]
-        assert len(values) <= 1, (name, values)
-        return values[0] if values else None
+
+def served(script=None, *, alias="m", middleware=(), routes=None, settings=None, on_shutdown=(), **options):
+    """Return a server with one scripted model."""
+    provider = options.pop("provider", None) or FakeProvider(script)
+    model = AsyncDecisionModel(provider, **options)
+    return create_app(
+        {alias: model},
+        settings=settings,
+        middleware=middleware,
+        routes=routes,
+        on_shutdown=on_shutdown,
+    )
 
 
-async def ask(app, method, path, *, headers=(), body=b"", gone=None, arrives=None, on_piece=None, query=b""):
-    """Send one request; `gone` is an event after which the client is no longer there.
+def call(app, path, body=None, *, method=None, headers=None, chunks=None, stays=True):
+    """Return the answer to one request; a body that is no bytes is sent as JSON."""
+    return asyncio.run(acall(app, path, body, method=method, headers=headers, chunks=chunks, stays=stays))
 
-    `arrives` is awaited before the body comes, and `on_piece` is called with each piece of the answer.
-    """
-    reply, asked = Reply(), False
-    gone = gone or asyncio.Event()
+
+async def acall(app, path, body=None, *, method=None, headers=None, chunks=None, stays=True):
+    data = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
+    parts = list(chunks) if chunks is not None else [data or b""]
+    given = {**(JSON if data is not None or chunks is not None else {}), **(headers or {})}
+    sent = []
+    done = asyncio.Event()
 
     async def receive():
-        nonlocal asked
-        if not asked:
-            if arrives is not None:
-                await arrives()
-            asked = True
-            return {"type": "http.request", "body": body, "more_body": False}
-        await gone.wait()
+        if parts:
+            part = parts.pop(0)
+            return {"type": "http.request", "body": part, "more_body": bool(parts)}
+        if stays:
+            await done.wait()
         return {"type": "http.disconnect"}
 
     async def send(message):
-        if message["type"] == "http.response.start":
-            reply.status = message["status"]
-            reply.headers = [(name.decode(), value.decode()) for name, value in message["headers"]]
-            return
-        if message.get("body"):
-            reply.pieces.append(message["body"])
-            if on_piece is not None:
-                on_piece(message["body"])
-        if not message.get("more_body"):
-            reply.whole = True
-            gone.set()
+        sent.append(message)
+        if message["type"] == "http.response.body" and not message.get("more_body"):
+            done.set()
 
     scope = {
         "type": "http",
-        "method": method,
+        "method": method or ("GET" if data is None and chunks is None else "POST"),
         "path": path,
-        "query_string": query,
-        "headers": [(name.lower().encode(), value.encode()) for name, value in headers],
-        "client": ("127.0.0.1", 5),
+        "headers": [(name.lower().encode(), value.encode()) for name, value in given.items()],
     }
     await app(scope, receive, send)
-    return reply
+    start, *rest = sent
+    answer = Answer(
+        start["status"],
+        {name.decode(): value.decode() for name, value in start["headers"]},
+        b"".join(message.get("body", b"") for message in rest),
+    )
+    assert answer.headers["content-length"] == str(len(answer.body))
+    _check(app, scope["method"], path, answer)
+    return answer
 
 
-async def post(app, path, value, *, key=None, headers=(), **more):
-    """Post a JSON value."""
-    given = [("content-type", "application/json"), *headers]
-    if key is not None:
-        given.append(("authorization", f"Bearer {key}"))
-    return await ask(app, "POST", path, headers=given, body=json.dumps(value).encode(), **more)
+def _check(app, method, path, answer):
+    """Hold a response against what the document says of it."""
+    operation = documented().get("paths", {}).get(path, {}).get(method.lower())
+    if not isinstance(app, App) or operation is None or answer.status == 499:
+        return
+    content = operation["responses"][str(answer.status)]["content"]
+    media = answer.headers["content-type"].partition(";")[0]
+    if media == "application/json":
+        schema = {**content[media]["schema"], "components": documented()["components"]}
+        jsonschema.Draft202012Validator(schema).validate(answer.json())
+    else:
+        assert media in content
+
+
+@cache
+def documented():
+    """Return a document; aliases and limits do not matter for responses."""
+    return document(Models({"m": AsyncDecisionModel(FakeProvider())}), Settings())
+
+
+# bodies
+
+
+def openai(*questions, given="I was charged twice", model="m", **fields):
+    """Return a body in OpenAI's shape; without questions, with one."""
+    asked = list(questions) or [{"type": "predicate", "name": "q", "instructions": "Is it about billing?"}]
+    return {"model": model, "input": given, "questions": asked, **fields}
+
+
+def systemone(questions=None, state="I was charged twice", model="jev-latest", **fields):
+    """Return a body in System One's shape; without questions, with one."""
+    asked = (
+        {"q": {"type": "noul", "instructions": "Is it about billing?"}} if questions is None else questions
+    )
+    return {"model": model, "state": state, "questions": asked, **fields}
+
+
+def decide(app, *questions, **fields):
+    """Return the answer to a request in OpenAI's shape."""
+    return call(app, "/v1/decisions", openai(*questions, **fields))
+
+
+def ask(app, questions=None, **fields):
+    """Return the answer to a request in System One's shape."""
+    return call(app, "/v1/systemone", systemone(questions, **fields))

@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from tests.serve.asgi import ask, post
+from tests.serve.client import ask, post
 from tests.serve.scripted import CHAT_TOML, Scripted, service_of
 from yesno.serve.keys import add_key
 

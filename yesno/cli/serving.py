@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from importlib.resources import files
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["serve"]
 
+BACKLOG = 2048
+"""Connections that may wait to be accepted; uvicorn's own default."""
 Models = Annotated[
     list[str] | None,
     typer.Option(
@@ -113,7 +115,11 @@ def serve(
         listener = held.enter_context(bound(parts.server.host, parts.server.port))
         service = Service(parts, reread)
         log_to_stderr(log)
-        print(told(parts, listener), file=sys.stderr, flush=True)
+        print(
+            told(parts.models, listener, () if parts.chat is None else parts.chat.names),
+            file=sys.stderr,
+            flush=True,
+        )
         Runner(service).run(sockets=[listener])
     return OK
 
@@ -224,21 +230,24 @@ def bound(host: str, port: int) -> socket.socket:
         ConfigError: That cannot be.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # asyncio turns Nagle's delay off only where the protocol is named, and a response leaves in two pieces
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
-        return socket.create_server((host, port), family=family, backlog=2048)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen(BACKLOG)
     except OSError as error:
-        raise ConfigError(
-            f"cannot listen at {host}:{port}: {error.strerror or error}; choose another --port"
-        ) from error
+        listener.close()
+        words = f"cannot listen at {host}:{port}: {error.strerror or error}; choose another --host or --port"
+        raise ConfigError(words) from error
+    return listener
 
 
-def told(parts: Parts, listener: socket.socket) -> str:
+def told(models: Mapping[str, AsyncDecisionModel], listener: socket.socket, chats: Sequence[str] = ()) -> str:
     """Return where a server is, and what it serves."""
     host, port = listener.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
-    names = ", ".join(parts.models)
-    paths = "decisions, systemone, models"
-    if parts.chat is not None:
-        names += f" and the chats {', '.join(parts.chat.names)}"
-        paths += ", chat/completions"
+    names, paths = ", ".join(models), "decisions, systemone, models"
+    if chats:
+        names, paths = f"{names} and the chats {', '.join(chats)}", f"{paths}, chat/completions"
     return f"yesno serves {names} at http://{shown}:{port}/v1 ({paths})"

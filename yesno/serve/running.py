@@ -34,6 +34,7 @@ class Runner(uvicorn.Server):
             log_config=None,
             access_log=False,
             server_header=False,
+            proxy_headers=False,
             lifespan="on",
             timeout_graceful_shutdown=service.parts.server.drain_timeout_s,  # type: ignore[arg-type]  # seconds for asyncio
         )

@@ -109,6 +109,7 @@ _OPENAI: dict[str, Schema] = {
             "instructions": _ref("Instructions"),
             "choices": {
                 **_list(_object({"value": {"type": ["string", "boolean"]}}, {"description": MAYBE}), 2, 255),
+                "uniqueItems": True,
                 "description": 'Values are distinct; the text "true" and the boolean are two.',
             },
         },
