@@ -59,7 +59,12 @@ class Runner(uvicorn.Server):
         """Read the configuration again."""
         task = asyncio.create_task(self._service.reload())
         self._reloads.add(task)
-        task.add_done_callback(self._reloads.discard)
+        task.add_done_callback(self._reloaded)
+
+    def _reloaded(self, task: asyncio.Task[bool]) -> None:
+        self._reloads.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            get_logger("serve").error("reload_failed", error=type(error).__name__)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Close the listener, let what was accepted be read, and wait for what is under way."""
