@@ -130,7 +130,7 @@ def _model(
     if table.price is not None:
         given["price"] = table.price.price()
     if table.model.partition(":")[0] == "fake":
-        given["keep"] = 0
+        given.update(keep=0, native=table.strategy in ("auto", "native"))  # as with `--model`
     if cards is not None:
         given["calibration"] = cards
     if folder is not None:
