@@ -91,7 +91,7 @@ class Runner(uvicorn.Server):
         accepted = []
         for listener in listeners:
             listener.settimeout(0.0)
-            with listener, suppress(BlockingIOError):
+            with listener, suppress(OSError):  # nobody waits any more
                 while True:
                     accepted.append(listener.accept()[0])
         return accepted
@@ -111,6 +111,10 @@ class Runner(uvicorn.Server):
         """Listen to our signals in place of uvicorn's, which would end the process by the signal."""
         if threading.current_thread() is not threading.main_thread():
             yield
+            return
+        if not hasattr(signal, "SIGHUP"):  # Windows
+            with super().capture_signals():
+                yield
             return
         loop = asyncio.get_running_loop()
         calls: dict[signal.Signals, Callable[[], None]] = {
