@@ -3,12 +3,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help demo test check unit integration wheel clean
+.PHONY: help demo test check unit integration wheel fuzz clean
 
 help:
 	@echo "make demo   ask the embedded model a dozen questions"
 	@echo "make test   check, all tests that need no key, the built wheel"
 	@echo "make check  format, lint, types, floors, house rules"
+	@echo "make fuzz   100,000 odd inputs of each kind for the calls of tools; minutes"
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -41,6 +42,11 @@ integration: $(VENV)/.dev
 
 wheel: $(VENV)/.dev
 	$(BIN)/python scripts/check_wheel.py
+
+fuzz: $(VENV)/.dev
+	$(BIN)/python -m tests.toolcalls.fuzzing 100000
+	$(PIP) install -c constraints.txt -e '.[fuzz]'
+	$(BIN)/python -m tests.toolcalls.guided 100000
 
 clean:
 	rm -rf $(VENV) dist build
