@@ -316,6 +316,9 @@ class BudgetExceeded(YesnoError):
     `limit` says which (`"usd"`, `"requests"` or `"tokens"`), `spent` what was spent of it.
     """
 
+    personal = False
+    """Whether it says something about who asked alone: another with the same question may have a budget left."""
+
     def __init__(self, message: str, *, limit: str | None = None, spent: float | None = None) -> None:
         super().__init__(message)
         self.limit = limit

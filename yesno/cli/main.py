@@ -62,6 +62,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "yesno.cli.calibrating:calibrate",
         "Fit calibration cards to labelled rows, or to a run.",
     ),
+    "keys add": ("yesno.cli.keys:add", "Make a key and print it, once; the file keeps its hash alone."),
+    "keys list": ("yesno.cli.keys:list_keys", "List the names of the keys and the days they were made."),
+    "keys revoke": ("yesno.cli.keys:revoke", "Take a key away; a running server refuses it after SIGHUP."),
     "models list": ("yesno.cli.models:list_models", "List the models of the catalogue and which are here."),
     "models pull": ("yesno.cli.models:pull_model", "Fetch a model; an interrupted download goes on."),
 }
@@ -72,6 +75,7 @@ A command is one file and one line here; see `yesno.cli.options`. Only the comma
 GROUPS = {
     "bench": "Compare models on labelled items; `yesno bench SET…` is short for `yesno bench run SET…`.",
     "calls": "Check and approve the calls of tools that a model asks for.",
+    "keys": "Make and revoke the keys of a server.",
     "models": "List and fetch models that run on this computer.",
 }
 """Name of a group of commands -> its help."""

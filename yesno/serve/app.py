@@ -46,6 +46,7 @@ class App:
     Attributes:
         models: What is served; put another `Models` in its place to change that while the server runs.
         settings: Limits for requests that begin from now on.
+        chat_models: Names of models of `/v1/chat/completions`, for the list of models.
         ready: Whether `/readyz` says so; a server that is about to stop sets it to False.
         keys: Whether requests need a key, for the OpenAPI document; a middleware asks for it.
         routes: Path -> method -> ASGI endpoint. An endpoint may raise any `YesnoError`.
@@ -64,6 +65,7 @@ class App:
         self.models = models
         self.settings = settings
         self.ready = True
+        self.chat_models: Sequence[str] = ()
         self.keys = False
         self.metrics = Metrics()
         self.routes: dict[str, Mapping[str, Endpoint]] = {
@@ -145,7 +147,7 @@ class App:
         await _send(send, 200, await decided(self.models, scope["yesno"], receive))
 
     async def _list(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await _send(send, 200, _json(listed(self.models, scope["yesno"].allowed)))
+        await _send(send, 200, _json(listed(self.models, scope["yesno"].allowed, self.chat_models)))
 
     async def _tell_ready(self, scope: Scope, receive: Receive, send: Send) -> None:
         word = "ready" if self.ready else "stopping"
@@ -156,7 +158,11 @@ class App:
         await _send(send, 200, body, content_type=kind.encode())
 
     async def _show_document(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await _send(send, 200, _json(document(self.models, self.settings, keys=self.keys)))
+        await _send(
+            send,
+            200,
+            _json(document(self.models, self.settings, keys=self.keys, chat_models=self.chat_models)),
+        )
 
     async def _live(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "lifespan":  # a WebSocket: closing it before it is accepted refuses it
