@@ -23,6 +23,8 @@ from yesno.questions.base import confidence_of
 from yesno.request import DecisionRequest, Parameters
 from yesno.response import DecisionResponse
 from yesno.wire.decisions import (
+    WHICH_LEVEL,
+    WHICH_OPTION,
     Asked,
     BuiltIn,
     Limits,
@@ -41,6 +43,7 @@ __all__ = ["LIMITS", "decode_request", "decode_response", "encode_request", "enc
 
 LIMITS = Limits(questions=400, options=255, levels=10)
 PLACE = "OpenAI's decisions endpoint"
+DECIMALS = 12
 _TYPES = {YesNo: "predicate", Choice: "choice", Scale: "score"}
 
 
@@ -64,7 +67,7 @@ def _question(name: str, question: Any) -> dict[str, Any]:  # noqa: ANN401 - a t
     fields: dict[str, Any] = {
         "type": _TYPES[type(question)],
         "name": name,
-        "instructions": _instructions(question),
+        "instructions": _instructions_of(question),
     }
     match question:
         case Choice():
@@ -79,7 +82,7 @@ def _question(name: str, question: Any) -> dict[str, Any]:  # noqa: ANN401 - a t
     return fields
 
 
-def _instructions(question: BuiltIn) -> str:
+def _instructions_of(question: BuiltIn) -> str:
     criteria = ""
     if isinstance(question, YesNo):
         told = (
@@ -202,7 +205,7 @@ def _name(item: Any, where: str) -> str | None:  # noqa: ANN401 - JSON
 
 
 def _read_question(item: Mapping[str, Any], where: str) -> tuple[Any, tuple[Any, ...]]:
-    text = text_of(item.get("instructions"), f"{where}.instructions")
+    text = _instructions(item, where)
     try:
         match item.get("type"):
             case "predicate":
@@ -218,6 +221,15 @@ def _read_question(item: Mapping[str, Any], where: str) -> tuple[Any, tuple[Any,
     except QuestionError as error:
         raise QuestionError(f"`{where}`: {error}") from error
     raise QuestionError(f"`{where}.type` must be predicate, choice or score")
+
+
+def _instructions(item: Mapping[str, Any], where: str) -> str:
+    given = item.get("instructions")
+    unasked = {"choice": WHICH_OPTION, "score": WHICH_LEVEL}.get(str(item.get("type")))
+    if given is None and unasked is not None:
+        return unasked
+    text = text_of(given, f"{where}.instructions")
+    return text if text.strip() or unasked is None else unasked
 
 
 def _entries(item: Mapping[str, Any], field: str, key: str, where: str) -> list[Mapping[str, Any]]:
@@ -248,7 +260,9 @@ def encode_response(asked: Asked, response: DecisionResponse) -> dict[str, Any]:
     """Return the response body.
 
     The protocol knows no undecided answer, so one travels as a `refusal` with its reason in `x_undecided`; so does
-    an answer that lacks the distribution which the protocol demands. Numbers are not rounded.
+    an answer that lacks the distribution which the protocol demands. Shares and means are rounded to twelve decimals:
+    clients take a number for any that rounds to it, and some distribution has to fit exactly (pydantic-ai-slim 2.68.0,
+    `_score_fits`; 2026-11), so all digits of a float would claim more than float arithmetic keeps.
     """
     pairs = zip(asked.request.questions.items(), asked.names, strict=True)
     usage = response.usage or Usage()
@@ -284,9 +298,9 @@ def _answer(name: str | None, question: Any, offered: tuple[Any, ...], outcome: 
         fields["choice"] = offered[names.index(outcome.value)]
         entries: list[dict[str, Any]] = [{"value": value} for value in offered]
     else:
-        fields["score"] = sum(level * share for level, share in enumerate(shares))
+        fields["score"] = round(sum(level * share for level, share in enumerate(shares)), DECIMALS)
         entries = [{"value": level, "label": label} for level, label in enumerate(offered)]
     fields["probabilities"] = [
-        {**entry, "probability": share} for entry, share in zip(entries, shares, strict=True)
+        {**entry, "probability": round(share, DECIMALS)} for entry, share in zip(entries, shares, strict=True)
     ]
     return fields

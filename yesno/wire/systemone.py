@@ -34,6 +34,8 @@ from yesno.questions.base import confidence_of
 from yesno.request import DecisionRequest, Parameters
 from yesno.response import DecisionResponse
 from yesno.wire.decisions import (
+    WHICH_LEVEL,
+    WHICH_OPTION,
     Asked,
     BuiltIn,
     Limits,
@@ -183,7 +185,8 @@ def decode_request(body: Mapping[str, Any], *, dialect: Dialect = TYPESAFE) -> A
     """Return the request that a body asks, with the ids, options and levels to answer it by.
 
     Unknown fields are ignored, as SGLang and JevCompat 0.1 have it (2026-11). Objects and arrays in instructions
-    and descriptions are read as JSON, and an array as state, unless of messages, as an object with one field.
+    and descriptions are read as JSON, and an array as state, unless of messages, as an object with one field; so is
+    an empty text or object, which the vendor's schema allows (typesafe-sdk 0.7.5; 2026-11).
 
     Raises:
         QuestionError: The body has another shape, or asks what cannot be asked; it says where. One option or
@@ -202,13 +205,21 @@ def decode_request(body: Mapping[str, Any], *, dialect: Dialect = TYPESAFE) -> A
     for name, (wire_name, item) in zip(named(listed), listed.items(), strict=True):
         questions[name], offered[name] = _read_question(item, f"questions.{wire_name}")
     state = body.get(dialect.state)
-    if isinstance(state, list) and not all(isinstance(item, Mapping) and "role" in item for item in state):
+    if (
+        state == {}
+        or (isinstance(state, str) and _blank(state))
+        or (isinstance(state, list) and not _messages(state))
+    ):
         state = {dialect.state: state}
     elif not isinstance(state, str | Mapping | list):
         raise QuestionError(f"`{dialect.state}` must be a text, an object or an array")
     request = DecisionRequest(state, questions, Parameters(model_name=model))
     checked_limits(request, dialect.limits, "this endpoint")
     return Asked(request, tuple(listed), {name: values for name, values in offered.items() if values})
+
+
+def _messages(state: list[Any]) -> bool:
+    return all(isinstance(item, Mapping) and "role" in item for item in state)
 
 
 def _read_question(item: Any, where: str) -> tuple[Any, tuple[Any, ...]]:  # noqa: ANN401 - JSON
@@ -234,7 +245,7 @@ def _read_noul(item: Mapping[str, Any]) -> YesNo:
     if not isinstance(criteria, Mapping):
         raise QuestionError("`criteria` must be an object with `true` and `false`")
     told = {key: _text(value, "criteria") for key, value in criteria.items() if value is not None}
-    if item.get("instructions") is None and not any(told.get(key) for key in ("true", "false")):
+    if _blank(item.get("instructions")) and not any(told.get(key) for key in ("true", "false")):
         raise QuestionError("a noul needs instructions or criteria")
     text = _instructions(item, "Does the description of yes fit?")
     return YesNo(text, yes_when=told.get("true"), no_when=told.get("false"))
@@ -247,7 +258,7 @@ def _read_choice(item: Mapping[str, Any]) -> tuple[Choice, tuple[Any, ...]]:
     values = [
         (option, None if told is None else _text(told, "criteria")) for option, told in criteria.items()
     ]
-    return Choice(_instructions(item, "Which option fits?"), optioned(values)), tuple(criteria)
+    return Choice(_instructions(item, WHICH_OPTION), optioned(values)), tuple(criteria)
 
 
 def _read_score(item: Mapping[str, Any]) -> tuple[Scale, tuple[Any, ...]]:
@@ -255,13 +266,17 @@ def _read_score(item: Mapping[str, Any]) -> tuple[Scale, tuple[Any, ...]]:
     if not isinstance(criteria, list):
         raise QuestionError("`criteria` of a score must be a list of levels")
     levels = [_text(level, "criteria") for level in criteria]
-    return Scale(_instructions(item, "Which level fits?"), levels), tuple(criteria)
+    return Scale(_instructions(item, WHICH_LEVEL), levels), tuple(criteria)
 
 
 def _instructions(item: Mapping[str, Any], unasked: str) -> str:
     """Return the instructions; without any, the criteria speak for themselves."""
     instructions = item.get("instructions")
-    return unasked if instructions is None else _text(instructions, "instructions")
+    return unasked if _blank(instructions) else _text(instructions, "instructions")
+
+
+def _blank(value: Any) -> bool:  # noqa: ANN401 - JSON
+    return value is None or (isinstance(value, str) and not value.strip())
 
 
 def _text(value: Any, field: str) -> str:  # noqa: ANN401 - JSON
