@@ -18,7 +18,7 @@ $(VENV)/.run: pyproject.toml constraints.txt | $(BIN)/python
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
-	$(PIP) install -c constraints.txt -e '.[local,bench,serve,redis,search,toolcalls,otel,langchain,langchain-agents,mcp,openai-agents,pydantic-ai,dev]'
+	$(PIP) install -c constraints.txt -e '.[local,bench,serve,redis,search,toolcalls,otel,langchain,langchain-agents,mcp,openai-agents,pydantic-ai,compat,dev]'
 	@touch $@ $(VENV)/.run
 
 demo: $(VENV)/.run
