@@ -1,14 +1,16 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+NODE := $(VENV)/clients-node
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help demo test check unit integration wheel clean
+.PHONY: help demo test check unit integration clients-node clients-node-if-possible wheel clean
 
 help:
 	@echo "make demo   ask the embedded model a dozen questions"
 	@echo "make test   check, all tests that need no key, the built wheel"
 	@echo "make check  format, lint, types, floors, house rules"
+	@echo "make clients-node  decision clients for Node against the server; needs npm"
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -24,7 +26,7 @@ $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 demo: $(VENV)/.run
 	$(BIN)/yesno demo
 
-test: check unit integration wheel
+test: check unit integration clients-node-if-possible wheel
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
@@ -38,6 +40,20 @@ unit: $(VENV)/.dev
 
 integration: $(VENV)/.dev
 	$(BIN)/pytest -q -m integration --force-enable-socket
+
+clients-node: $(VENV)/.dev $(NODE)/.ready
+	$(BIN)/python -m tests.clients.serving $(NODE)/run
+
+$(NODE)/.ready: $(wildcard tests/clients/node/* tests/clients/node/.npmrc)
+	@command -v npm >/dev/null || { echo "npm is missing; install Node.js with npm, of any version from 20 on" >&2; exit 1; }
+	mkdir -p $(NODE)
+	cp tests/clients/node/* tests/clients/node/.npmrc $(NODE)/
+	cd $(NODE) && npm ci
+	@touch $@
+
+clients-node-if-possible:
+	@if $(MAKE) --no-print-directory $(NODE)/.ready; then $(MAKE) --no-print-directory clients-node; \
+	else echo "SKIPPED: the decision clients for Node, which could not be fetched"; fi
 
 wheel: $(VENV)/.dev
 	$(BIN)/python scripts/check_wheel.py
