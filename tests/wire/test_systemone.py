@@ -258,6 +258,12 @@ def test_a_body_is_read_into_a_request():
         (" \n", {"state": " \n"}),
         ({}, {"state": {}}),
         ([{"role": "user", "content": "Hi"}], (Message("user", "Hi"),)),
+        ([{"role": "user", "text": "Hi"}], {"state": [{"role": "user", "text": "Hi"}]}),
+        ([{"role": "judge", "content": "Hi"}], {"state": [{"role": "judge", "content": "Hi"}]}),
+        ([{"role": "user", "content": None}], {"state": [{"role": "user", "content": None}]}),
+        ("", {"state": ""}),
+        ({}, {"state": {}}),
+        ([], {"state": []}),
     ],
 )
 def test_every_kind_of_state_is_read(state, read_as):

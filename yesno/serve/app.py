@@ -18,6 +18,7 @@ from yesno.serve.exchange import Exchange, Protocol
 from yesno.serve.listing import listed
 from yesno.serve.metrics import Metrics
 from yesno.serve.models import Models
+from yesno.serve.openapi import document
 from yesno.serve.problems import body_of, problem_of, status_of
 from yesno.serve.settings import Settings
 
@@ -42,6 +43,7 @@ class App:
         models: What is served; put another `Models` in its place to change that while the server runs.
         settings: Limits for requests that begin from now on.
         ready: Whether `/readyz` says so; a server that is about to stop sets it to False.
+        keys: Whether requests need a key, for the OpenAPI document; a middleware asks for it.
         routes: Path -> method -> ASGI endpoint. An endpoint may raise any `YesnoError`.
         metrics: What `/metrics` shows; further metrics go into its `registry`.
     """
@@ -58,6 +60,7 @@ class App:
         self.models = models
         self.settings = settings
         self.ready = True
+        self.keys = False
         self.metrics = Metrics()
         self.routes: dict[str, Mapping[str, Endpoint]] = {
             "/v1/decisions": {"POST": self._decide},
@@ -66,6 +69,7 @@ class App:
             "/healthz": {"GET": partial(_send_word, b'{"status":"ok"}')},
             "/readyz": {"GET": self._tell_ready},
             "/metrics": {"GET": self._show_metrics},
+            "/openapi.json": {"GET": self._show_document},
             **routes,
         }
         self._on_shutdown = on_shutdown
@@ -93,13 +97,16 @@ class App:
             await self._stack(scope, receive, sending)
         except YesnoError as error:
             problem = problem_of(error, exchange.alias)
-            if problem is None or exchange.status is not None:
-                raise
             if problem is not error and problem.status >= 500:
                 get_logger("serve").warning(
                     "request_failed", request_id=exchange.request_id, alias=exchange.alias, error=str(error)
                 )
-            await _send_problem(problem, exchange, sending)
+            if exchange.status is None:
+                await _send_problem(problem, exchange, sending)
+        except Exception as error:  # noqa: BLE001 - the outermost seam: a server would log the message, which may hold content
+            get_logger("serve").error("request_broke", request_id=exchange.request_id, error=_place_of(error))
+            if exchange.status is None:
+                await _send_problem(_BROKEN, exchange, sending)
         finally:
             exchange.seconds = perf_counter() - began
             self.metrics.note(scope["path"] if scope["path"] in self.routes else "other", exchange)
@@ -144,6 +151,9 @@ class App:
         body, kind = self.metrics.shown()
         await _send(send, 200, body, content_type=kind.encode())
 
+    async def _show_document(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await _send(send, 200, _json(document(self.models, self.settings, keys=self.keys)))
+
     async def _live(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "lifespan":  # a WebSocket: closing it before it is accepted refuses it
             await send({"type": "websocket.close"})
@@ -187,6 +197,23 @@ def create_app(
         routes=routes or {},
         on_shutdown=on_shutdown,
     )
+
+
+_BROKEN = RequestProblem(
+    "the server made a mistake; its operator finds where in the log under this request's id",
+    status=500,
+    kind="server",
+    code="internal_error",
+)
+
+
+def _place_of(error: Exception) -> str:
+    """Return the type of an error and the place where it was raised, without its words."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    where = "" if trace is None else f" at {trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
+    return f"{type(error).__name__}{where}"
 
 
 def _json(value: Any) -> bytes:  # noqa: ANN401 - JSON

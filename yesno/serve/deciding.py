@@ -12,6 +12,7 @@ from yesno.questions import Refusal, Undecided
 from yesno.response import DecisionResponse
 from yesno.serve.bodies import read_json
 from yesno.serve.exchange import Exchange
+from yesno.serve.leaving import while_wanted
 from yesno.serve.models import Models
 from yesno.wire import openai_decisions, systemone
 from yesno.wire.decisions import Asked
@@ -35,7 +36,7 @@ async def decided(models: Models, exchange: Exchange, receive: Receive) -> bytes
     """
     body = await read_json(exchange, receive)
     asked = _asked(models, exchange, body)
-    response = await models.by_alias[exchange.alias or ""].decide(asked.request)
+    response = await while_wanted(models.by_alias[exchange.alias or ""].decide(asked.request), receive)
     _note(exchange, response)
     if exchange.protocol == "openai":
         return _WRITER.encode(openai_decisions.encode_response(asked, response)).encode()

@@ -26,12 +26,18 @@ class Metrics:
         self._seconds = Histogram("request_seconds", "Time to a response.", ["path"], buckets=BUCKETS, **own)
         self._questions = Counter("questions", "Questions by outcome.", ["model", "outcome"], **own)
         self._tokens = Counter("tokens", "Tokens used.", ["model", "direction"], **own)
+        self._known: dict[tuple[str, int | None], tuple[Counter, Histogram]] = {}
         self._problems = Counter("problems", "Errors sent, by code.", ["code"], **own)
 
     def note(self, path: str, exchange: Exchange) -> None:
         """Count one exchange that has ended."""
-        self._requests.labels(path, exchange.status or "none").inc()
-        self._seconds.labels(path).observe(exchange.seconds)
+        key = (path, exchange.status)
+        counted = self._known.get(key)
+        if counted is None:
+            counted = self._requests.labels(path, exchange.status or "none"), self._seconds.labels(path)
+            self._known[key] = counted
+        counted[0].inc()
+        counted[1].observe(exchange.seconds)
         if exchange.problem is not None:
             self._problems.labels(exchange.problem).inc()
         if exchange.alias is None:

@@ -16,6 +16,7 @@ from yesno.errors import (
     YesnoError,
 )
 from yesno.serve.exchange import Protocol
+from yesno.wire.decisions import path_of
 
 __all__ = ["RETRY_S", "body_of", "problem_of", "status_of"]
 
@@ -69,14 +70,8 @@ def body_of(problem: RequestProblem, protocol: Protocol) -> dict[str, Any]:
     return {"detail": {"error_type": kind, "message": message, **(problem.details or {})}}
 
 
-def path_of(where: tuple[str | int, ...]) -> str:
-    """Return a path as `questions[0].choices`."""
-    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in where)
-    return "".join(steps).removeprefix(".")
-
-
-def problem_of(error: YesnoError, alias: str | None) -> RequestProblem | None:
-    """Return what a client is told of an error of ours; None for one that is a mistake in the server.
+def problem_of(error: YesnoError, alias: str | None) -> RequestProblem:
+    """Return what a client is told of an error of ours.
 
     A provider's failure is told without the provider's words, which are the operator's and may name accounts.
     """
@@ -106,7 +101,7 @@ def problem_of(error: YesnoError, alias: str | None) -> RequestProblem | None:
         case ConfigError():
             words = f"model {alias!r} is not set up; its operator finds why in the server's log"
             return _failed(words, 503, "model_not_set_up", again=False)
-    return None
+    return _failed(f"model {alias!r} failed ({type(error).__name__})", 502, "model_failed", again=False)
 
 
 def _failed(
