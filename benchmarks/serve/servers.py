@@ -1,0 +1,83 @@
+"""Servers in processes of their own: start, address, memory, end."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event, Thread
+
+import httpx2
+
+__all__ = ["BARE", "YESNO", "Server", "started", "watched_memory"]
+
+YESNO = ("-m", "yesno", "serve", "--model", "fake", "--port", "0")
+BARE = ("-m", "benchmarks.serve.bare")
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A server that runs."""
+
+    url: str
+    process: subprocess.Popen[str]
+
+    def post(self, path: str, body: bytes) -> bytes:
+        """Return the body of one reply; anything but a success is an error."""
+        reply = httpx2.post(f"{self.url}{path}", content=body, headers={"content-type": "application/json"})
+        return reply.raise_for_status().content
+
+    def memory_mb(self) -> float:
+        """Return the resident memory."""
+        found = re.search(r"VmRSS:\s+(\d+) kB", Path(f"/proc/{self.process.pid}/status").read_text())
+        assert found is not None
+        return int(found.group(1)) / 1024
+
+    def cpu_s(self) -> float:
+        """Return the CPU time that it has used so far, in seconds."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@contextmanager
+def started(command: Sequence[str], *more: str) -> Iterator[Server]:
+    """Start a server with this Python and wait until it says where it is."""
+    process = subprocess.Popen([sys.executable, *command, *more], stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    try:
+        said = ""
+        while (found := re.search(r"http://[\d.]+:\d+", said)) is None:
+            line = process.stderr.readline()
+            if not line:
+                raise RuntimeError(f"the server did not start: {said}")
+            said += line
+        Thread(target=process.stderr.read, daemon=True).start()
+        yield Server(found.group(), process)
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+
+
+@contextmanager
+def watched_memory(server: Server) -> Iterator[list[float]]:
+    """Fill a list with the server's memory in MB, every half a second."""
+    seen: list[float] = []
+    ended = Event()
+
+    def watch() -> None:
+        while not ended.wait(0.5):
+            seen.append(server.memory_mb())
+
+    thread = Thread(target=watch)
+    thread.start()
+    try:
+        yield seen
+    finally:
+        ended.set()
+        thread.join()
