@@ -65,7 +65,11 @@ class DecisionRequest:
 
     def with_parameters(self, parameters: Parameters) -> DecisionRequest:
         """Return a copy with these parameters."""
-        return DecisionRequest(self.input, self.questions, parameters)
+        made = object.__new__(DecisionRequest)  # input and questions are checked and frozen already
+        object.__setattr__(made, "input", self.input)
+        object.__setattr__(made, "questions", self.questions)
+        object.__setattr__(made, "parameters", parameters)
+        return made
 
 
 def _items(questions: Any) -> Iterable[Any]:  # noqa: ANN401 - user input

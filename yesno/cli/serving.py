@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["serve"]
 
+BACKLOG = 2048
+"""Connections that may wait to be accepted; uvicorn's own default."""
 Models = Annotated[
     list[str] | None,
     typer.Option(
@@ -61,7 +63,9 @@ def serve(
         app = create_app(served, on_shutdown=[model.close for model in served.values()])
         listener = held.enter_context(bound(host, port))
         print(told(served, listener), file=sys.stderr, flush=True)
-        config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False)
+        config = uvicorn.Config(
+            app, log_level="warning", access_log=False, server_header=False, proxy_headers=False
+        )
         uvicorn.Server(config).run(sockets=[listener])
     return OK
 
@@ -118,12 +122,17 @@ def bound(host: str, port: int) -> socket.socket:
         ConfigError: That cannot be.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # asyncio turns Nagle's delay off only where the protocol is named, and a response leaves in two pieces
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
-        return socket.create_server((host, port), family=family, backlog=2048)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen(BACKLOG)
     except OSError as error:
-        raise ConfigError(
-            f"cannot listen at {host}:{port}: {error.strerror or error}; choose another --port"
-        ) from error
+        listener.close()
+        words = f"cannot listen at {host}:{port}: {error.strerror or error}; choose another --host or --port"
+        raise ConfigError(words) from error
+    return listener
 
 
 def told(models: Mapping[str, AsyncDecisionModel], listener: socket.socket) -> str:

@@ -176,20 +176,23 @@ class Core:
 
     def request(self, given: Any, questions: Any, parameters: Parameters | None) -> DecisionRequest:  # noqa: ANN401
         """Return the request for what `decide` was called with, defaults filled in."""
-        own: Parameters | None = None
-        asked: Questions = questions
         if isinstance(given, DecisionRequest):
             if questions is not None:
                 raise QuestionError("a DecisionRequest holds its questions already; pass nothing else")
-            own, given, asked = given.parameters, given.input, given.questions
-        elif isinstance(questions, Question):
-            asked = {SINGLE: questions}
+            return given.with_parameters(self._merged(given.parameters, parameters))
+        if isinstance(questions, Question):
+            asked: Questions = {SINGLE: questions}
         elif questions is None:
             raise QuestionError("there is no question; pass a YesNo, a Choice, a Scale or a mapping of them")
-        merged = self._defaults.overridden_by(own).overridden_by(parameters)
+        else:
+            asked = questions
+        return DecisionRequest(given, asked, self._merged(None, parameters))
+
+    def _merged(self, own: Parameters | None, given: Parameters | None) -> Parameters:
+        merged = self._defaults.overridden_by(own).overridden_by(given)
         if merged.timeout_s is not None and checked_positive("timeout_s", merged.timeout_s) > NO_LIMIT_S:
-            merged = replace(merged, timeout_s=None)
-        return DecisionRequest(given, asked, merged)
+            return replace(merged, timeout_s=None)
+        return merged
 
     @cached_property
     def _defaults(self) -> Parameters:

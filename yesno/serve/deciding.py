@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from yesno.errors import QuestionError, RequestProblem
 from yesno.questions import Refusal, Undecided
+from yesno.request import Parameters
 from yesno.response import DecisionResponse
 from yesno.serve.bodies import read_json
 from yesno.serve.exchange import Exchange
@@ -36,7 +36,10 @@ async def decided(models: Models, exchange: Exchange, receive: Receive) -> bytes
     """
     body = await read_json(exchange, receive)
     asked = _asked(models, exchange, body)
-    response = await while_wanted(models.by_alias[exchange.alias or ""].decide(asked.request), receive)
+    alias = exchange.alias or ""
+    model = models.by_alias[alias]
+    own = Parameters(model.model_name or alias, exchange.settings.timeout_s)
+    response = await while_wanted(model.decide(asked.request, parameters=own), receive)
     _note(exchange, response)
     if exchange.protocol == "openai":
         return _WRITER.encode(openai_decisions.encode_response(asked, response)).encode()
@@ -65,15 +68,8 @@ def _asked(models: Models, exchange: Exchange, body: Any) -> Asked:  # noqa: ANN
     name = body.get("model")
     if isinstance(name, str):
         exchange.alias = models.alias_of(name, exchange.allowed)
-    if exchange.protocol == "openai":
-        asked = openai_decisions.decode_request(body)
-    else:
-        asked = systemone.decode_request(body)
-    alias = exchange.alias or ""
-    own = models.by_alias[alias].model_name or alias
-    limit_s = exchange.settings.timeout_s
-    parameters = replace(asked.request.parameters, model_name=own, timeout_s=limit_s)
-    return replace(asked, request=asked.request.with_parameters(parameters))
+    read = openai_decisions.decode_request if exchange.protocol == "openai" else systemone.decode_request
+    return read(body)
 
 
 def _check_shape(exchange: Exchange, body: Mapping[str, Any], questions: dict[str, Any] | list[Any]) -> None:
