@@ -272,7 +272,8 @@ def _read_noul(item: Mapping[str, Any], where: Where) -> YesNo:
     yes_when, no_when = (_told(criteria, outcome, where) for outcome in ("true", "false"))
     text = _instructions(item, where, "")
     if not text and yes_when is None and no_when is None:
-        raise misshaped(where, "needs instructions or criteria")
+        blank = item.get("instructions") is not None
+        raise misshaped((*where, "instructions") if blank else where, "needs instructions or criteria")
     text = text or "Does the description of yes fit?"
     return YesNo(text, yes_when=yes_when, no_when=no_when)
 
