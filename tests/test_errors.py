@@ -8,6 +8,7 @@ import pytest
 from yesno import errors
 from yesno.errors import (
     AuditError,
+    DataError,
     DeadlineExceeded,
     NoAnswer,
     PendingStateError,
@@ -16,6 +17,8 @@ from yesno.errors import (
     ProviderUnavailable,
     QuestionError,
     Refused,
+    RiskNotKept,
+    TooFewLabels,
     ToolLimitExceeded,
     YesnoError,
 )
@@ -39,6 +42,12 @@ def made(cls):
         return cls("what happened", **FIELDS)
     if issubclass(cls, NoAnswer):
         return cls("what happened", outcome=Refusal(category="bio"))
+    if issubclass(cls, TooFewLabels):
+        return cls("what happened", needed=45, given=5)
+    if issubclass(cls, RiskNotKept):
+        return cls("what happened", best=0.2)
+    if issubclass(cls, DataError):
+        return cls("what happened", value=1.5)
     if issubclass(cls, PendingStateError):
         return cls("what happened", reason="expired")
     if issubclass(cls, ToolLimitExceeded):

@@ -5,7 +5,10 @@ YesnoError
 ├── AnswerError              an answer was built, or is read, in a way it does not allow
 │   └── NoProbabilities      the answer carries no probabilities to compute from
 ├── ConfigError              a setting, key, extra or model is missing      (fix the environment)
-│   └── ModelFileError       a model file cannot be fetched, stored or trusted
+│   ├── ModelFileError       a model file cannot be fetched, stored or trusted
+│   └── DataError            labelled rows cannot be used as they are         (fix the rows)
+│       ├── TooFewLabels         there are too few of them for what is asked
+│       └── RiskNotKept          no threshold keeps the risk, however many there are
 ├── RoutingError             a router named no route that can be taken   (fix the router)
 ├── NoAnswer                 the question was asked, and there is no answer to give
 │   ├── Refused              the provider declined it
@@ -48,6 +51,7 @@ __all__ = [
     "AuditError",
     "BudgetExceeded",
     "ConfigError",
+    "DataError",
     "DeadlineExceeded",
     "DecisionError",
     "DuplicateToolError",
@@ -68,8 +72,10 @@ __all__ = [
     "ReplyError",
     "RequestProblem",
     "RetryTool",
+    "RiskNotKept",
     "RoutingError",
     "SelectionError",
+    "TooFewLabels",
     "ToolDefinitionError",
     "ToolError",
     "ToolFailed",
@@ -122,6 +128,32 @@ class ConfigError(YesnoError):
 
 class ModelFileError(ConfigError):
     """A model file cannot be fetched, stored or trusted."""
+
+
+class DataError(ConfigError, ValueError):
+    """Labelled rows cannot be used as they are; `row`, counted from 1, and `value` say where, when one is to blame."""
+
+    def __init__(self, message: str, *, row: int | None = None, value: object = None) -> None:
+        super().__init__(message if row is None else f"row {row}: {message}")
+        self.row = row
+        self.value = value
+
+
+class TooFewLabels(DataError):
+    """There are too few labelled rows for what is asked; `needed` says about how many would do, of `given`."""
+
+    def __init__(self, message: str, *, needed: int, given: int) -> None:
+        super().__init__(message)
+        self.needed = needed
+        self.given = given
+
+
+class RiskNotKept(DataError):
+    """No threshold keeps the risk: `best` is the least that was seen, and more labels would not change that."""
+
+    def __init__(self, message: str, *, best: float) -> None:
+        super().__init__(message)
+        self.best = best
 
 
 class RoutingError(YesnoError):
@@ -283,6 +315,9 @@ class BudgetExceeded(YesnoError):
 
     `limit` says which (`"usd"`, `"requests"` or `"tokens"`), `spent` what was spent of it.
     """
+
+    personal = False
+    """Whether it says something about who asked alone: another with the same question may have a budget left."""
 
     def __init__(self, message: str, *, limit: str | None = None, spent: float | None = None) -> None:
         super().__init__(message)

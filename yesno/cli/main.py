@@ -44,6 +44,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "yesno.cli.approving:approve_calls",
         "Show the calls that wait, and ask about each.",
     ),
+    "keys add": ("yesno.cli.keys:add", "Make a key and print it, once; the file keeps its hash alone."),
+    "keys list": ("yesno.cli.keys:list_keys", "List the names of the keys and the days they were made."),
+    "keys revoke": ("yesno.cli.keys:revoke", "Take a key away; a running server refuses it after SIGHUP."),
     "models list": ("yesno.cli.models:list_models", "List the models of the catalogue and which are here."),
     "models pull": ("yesno.cli.models:pull_model", "Fetch a model; an interrupted download goes on."),
 }
@@ -53,6 +56,7 @@ A command is one file and one line here; see `yesno.cli.options`. Only the comma
 
 GROUPS = {
     "calls": "Check and approve the calls of tools that a model asks for.",
+    "keys": "Make and revoke the keys of a server.",
     "models": "List and fetch models that run on this computer.",
 }
 """Name of a group of commands -> its help."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeAlias, TypeVar, cast
 
+from yesno.engine.calibrating import Calibrations
 from yesno.engine.exact import Vocabulary, by_codes, with_tokens
 from yesno.engine.labelling import BuiltIn, labels_of, shown_in_json, shown_labels
 from yesno.engine.ladder import Ladder
@@ -61,6 +62,7 @@ class Asking:
     ladder: Ladder = field(default_factory=Ladder)
     orders: Orders = 1
     vocabulary: Vocabulary = field(default_factory=Vocabulary)
+    calibrations: Calibrations = field(default_factory=Calibrations)
 
     def check(self, question: Question[Any]) -> None:
         """Refuse a question that cannot be asked, before anything is sent."""
@@ -136,6 +138,7 @@ class Asking:
             if not isinstance(result, Unread):
                 break
             self.ladder.fell(step, model_name, result.reason)
+        result = self.calibrations.applied(result, asked, model_name, template)
         return outcome_from(asked, result, tuple(attempts), template)
 
 
@@ -154,6 +157,8 @@ class _Interview:
         facts = self.profile.prior
         measured_for = facts.standing if facts else frozenset()
         stands = self.asking.priors.wanted(question, self.given, measured_for)
+        if self.asking.priors.policy == "auto" and question.kind in measured_for:
+            stands = self._as_calibrated(question, stands=stands)
         first = yield from self._in_order(question, attempts, stands=stands)
         readings = [first] if isinstance(first, Reading) else []
         for order in further_orders(question, first, self.asking.orders):
@@ -162,6 +167,12 @@ class _Interview:
             if isinstance(result, Reading):
                 readings.append(order.undone(question, result))
         return averaged(readings) if readings else first
+
+    def _as_calibrated(self, question: BuiltIn, *, stands: bool) -> bool:
+        """Return whether the prior of a question is taken out: as in the readings that its card was fitted to."""
+        template = self.asking.templates.template(question.kind).id
+        wanted = self.asking.calibrations.prior_wanted(question, self.model_name, template)
+        return stands if wanted is None else wanted
 
     def _in_order(self, question: BuiltIn, attempts: list[Attempt], *, stands: bool) -> _Turn[Result]:
         """Ask once, a second time with a stricter prompt when the reply says too little; note each attempt."""

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from yesno._checks import checked_count, checked_positive, checked_share
 from yesno._log import get_logger
+from yesno.calibration.files import CardSource
 from yesno.engine import gates
 from yesno.engine.asking import Asking
 from yesno.engine.batches import SINGLE
 from yesno.engine.budget import Budget
 from yesno.engine.caching import Cache
+from yesno.engine.calibrating import calibrations_for
 from yesno.engine.delivery import Delivery
 from yesno.engine.exchange import Exchange
 from yesno.engine.gates import Gate, Limits, Party
@@ -101,6 +103,7 @@ class Core:
         memory: Memory | None = None,
         limits: Limits | None = None,
         hedge: float | Hedge | None = None,
+        calibration: CardSource | None = None,
         **options: Any,
     ) -> None:
         settings = Settings.from_env()
@@ -120,6 +123,7 @@ class Core:
             self.priors,
             self.ladder,
             checked_orders(orders),
+            calibrations=calibrations_for(calibration, self.provider.name, self._warn),
         )
         self.packer = packer_for(packing, self.asking, self.provider.model)
         self.timeout_s = profile.timeout_s if timeout_s is None else checked_positive("timeout_s", timeout_s)
@@ -239,7 +243,17 @@ class Core:
         """Turn a decision endpoint's reply into a response, its answers marked as such; None when it refused."""
         if isinstance(reply.evidence, NoEvidence) and self.ladder.goes_on:
             return None
-        return native_response(request, reply, self.provider.name, self.asking.min_label_mass)
+        response = native_response(request, reply, self.provider.name, self.asking.min_label_mass)
+        return self._calibrated(request, response) if self.asking.calibrations.cards else response
+
+    def _calibrated(self, request: DecisionRequest, response: DecisionResponse) -> DecisionResponse:
+        """Return a decision endpoint's response with its answers calibrated."""
+        cards, model_name = self.asking.calibrations, request.parameters.model_name or ""
+        answers = {
+            name: cards.answered(outcome, request.questions.get(name), model_name)
+            for name, outcome in response.answers.items()
+        }
+        return DecisionResponse(answers, metadata=response.metadata)
 
     def left_by(
         self, request: DecisionRequest, response: DecisionResponse | None

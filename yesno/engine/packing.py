@@ -178,6 +178,7 @@ class _Table:
                 continue
             if isinstance(result, Reading):
                 result = replace(result, flags=tuple(sorted({*result.flags, "packed"})))
+            result = asking.calibrations.applied(result, asked[name], self.model_name, self.template.id)
             outcomes[name] = outcome_from(asked[name], result, tuple(tried), self.template.id)
         alone = [asking.converse(asked[name], self.given, self.model_name, self.profile) for name in left]
         again = yield from gather(alone)

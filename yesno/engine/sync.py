@@ -76,6 +76,9 @@ class DecisionModel(Core):
             days, and priors of questions. Nothing is remembered across objects without one.
         limits: What is known of servers, by default that of all models of this process; see `Limits`.
         hedge: Seconds, or a `Hedge`, after which a request without a reply is sent a second time; off by default.
+        calibration: A `yesno.calibration.Calibration`, the file of one, a folder of them, or a list of these. A
+            card is applied to answers of its model, template, method and type of question only; other answers have
+            `calibrated` False, and a warning says why once.
         options: Passed on to the provider.
 
     Equal requests that are under way at the same time go out once. Safe to share between threads. Use it as a

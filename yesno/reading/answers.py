@@ -29,6 +29,7 @@ __all__ = ["make_answer", "number_bounds"]
 class _Origin(TypedDict):
     label_mass: float
     method: Method
+    calibrated: bool
     samples: int | None
     stated_confidence: float | None
     flags: tuple[str, ...]
@@ -51,6 +52,7 @@ def make_answer(
     origin = _Origin(
         label_mass=reading.label_mass,
         method="logprobs" if sampled is None else "sampled",
+        calibrated=reading.calibrated,
         samples=None if sampled is None else sampled.count,
         stated_confidence=None if sampled is None else sampled.confidence,
         flags=reading.flags,

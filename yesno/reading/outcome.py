@@ -42,7 +42,8 @@ class Reading:
     """Labels that the reply did not list with a usable value."""
     flags: tuple[str, ...] = ()
     uncorrected: tuple[float, ...] | None = None
-    """The shares before a prior was taken out; None when none was."""
+    """The shares as read, before a prior was taken out or a calibration applied; None when neither was."""
+    calibrated: bool = False
     sampled: Sampled | None = None
     """Set when the shares are those of samples."""
 

@@ -42,6 +42,7 @@ class App:
     Attributes:
         models: What is served; put another `Models` in its place to change that while the server runs.
         settings: Limits for requests that begin from now on.
+        chat_models: Names of models of `/v1/chat/completions`, for the list of models.
         ready: Whether `/readyz` says so; a server that is about to stop sets it to False.
         keys: Whether requests need a key, for the OpenAPI document; a middleware asks for it.
         routes: Path -> method -> ASGI endpoint. An endpoint may raise any `YesnoError`.
@@ -60,6 +61,7 @@ class App:
         self.models = models
         self.settings = settings
         self.ready = True
+        self.chat_models: Sequence[str] = ()
         self.keys = False
         self.metrics = Metrics()
         self.routes: dict[str, Mapping[str, Endpoint]] = {
@@ -141,7 +143,7 @@ class App:
         await _send(send, 200, await decided(self.models, scope["yesno"], receive))
 
     async def _list(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await _send(send, 200, _json(listed(self.models, scope["yesno"].allowed)))
+        await _send(send, 200, _json(listed(self.models, scope["yesno"].allowed, self.chat_models)))
 
     async def _tell_ready(self, scope: Scope, receive: Receive, send: Send) -> None:
         word = "ready" if self.ready else "stopping"

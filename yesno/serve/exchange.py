@@ -44,5 +44,9 @@ class Exchange:
     """The HTTP status, once the response has begun; None when the client went before."""
     problem: str | None = None
     """The code of the error that was sent."""
+    caller: str | None = None
+    """The name of the key it came with."""
+    notes: dict[str, str | int | float | bool] = field(default_factory=dict)
+    """What else the log says about it, such as its route."""
     seconds: float = 0.0
     """From the first byte to the end of the response, once it has ended."""

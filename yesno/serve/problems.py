@@ -82,7 +82,7 @@ def problem_of(error: YesnoError, alias: str | None) -> RequestProblem:
             return RequestProblem(str(error), code="invalid_value", where=error.where)
         case BudgetExceeded():
             return RequestProblem(
-                f"the budget of model {alias!r} is spent; its operator has to raise it",
+                "the budget for this is spent; wait for its next day or month, or ask the operator to raise it",
                 status=429,
                 kind="rate_limit",
                 code="insufficient_quota",

@@ -1,0 +1,103 @@
+"""From a reading to a calibrated reading."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+
+from yesno.calibration.calibrators import Calibrator, Identity
+from yesno.calibration.calibrators._base import shares_of
+from yesno.reading.outcome import Reading, Sampled
+
+__all__ = ["STEP", "calibrated", "unrounded"]
+
+STEP = 0.01
+"""Decision endpoints show two decimals (see `yesno.wire.distributions`)."""
+
+
+def unrounded(probabilities: Sequence[float], flags: Collection[str]) -> tuple[float, ...]:
+    """Return probabilities that were rounded with half a rounding step, shared by all labels, as the least.
+
+    A shown 0.00 or 1.00 says no more than that, and at 0 itself a fit would hang on a few such rows. What is not
+    flagged `rounded` stays as it is.
+    """
+    if "rounded" not in flags:
+        return tuple(probabilities)
+    least = STEP / 2 / len(probabilities)
+    lifted = [max(least, p) for p in probabilities]
+    total = math.fsum(lifted)
+    return tuple(p / total for p in lifted)
+
+
+def calibrated(reading: Reading, calibrator: Calibrator, *, directed: bool) -> Reading:
+    """Return a reading with a calibrator applied to its probabilities and bounds.
+
+    The bounds of two labels are the calibrated old bounds. Those of more labels hold for every distribution within
+    the old bounds; of samples they are what a label's old bounds give when the other labels keep their proportions.
+
+    Args:
+        reading: What was read; its shares before all corrections stay in `uncorrected`.
+        calibrator: What to apply; `Identity` changes nothing, and the reading does not count as calibrated.
+        directed: Whether the labels are yes and no, in this order.
+    """
+    if isinstance(calibrator, Identity):
+        return reading
+    point = calibrator(reading.probabilities, directed=directed)
+    if len(point) == 2 or reading.sampled is not None:
+        low, high = _along(reading, calibrator, directed=directed)
+    else:
+        low, high = _around(reading, calibrator, directed=directed)
+    low = tuple(map(min, low, point))
+    high = tuple(map(max, high, point))
+    return replace(
+        reading,
+        probabilities=point,
+        low=low,
+        high=high,
+        mass=low,
+        spare=tuple(b - a for a, b in zip(low, high, strict=True)),
+        unseen=max(0.0, 1.0 - sum(low)),
+        uncorrected=reading.probabilities if reading.uncorrected is None else reading.uncorrected,
+        calibrated=True,
+        sampled=None if reading.sampled is None else _stretched(reading, reading.sampled, low, high),
+    )
+
+
+def _along(
+    reading: Reading, calibrator: Calibrator, *, directed: bool
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return each label's share when it has its least and greatest, and the others share the rest as before."""
+
+    def at(label: int, own: float) -> float:
+        rest = 1.0 - reading.probabilities[label]
+        factor = (1.0 - own) / rest if rest > 0 else 0.0
+        moved = [own if i == label else p * factor for i, p in enumerate(reading.probabilities)]
+        return calibrator(moved, directed=directed)[label]
+
+    return _each(at, reading.low), _each(at, reading.high)
+
+
+def _around(
+    reading: Reading, calibrator: Calibrator, *, directed: bool
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return each label's share when its own weight is least and the others' greatest, and the other way round."""
+    least = [calibrator.log_weight(i, p, directed=directed) for i, p in enumerate(reading.low)]
+    most = [calibrator.log_weight(i, p, directed=directed) for i, p in enumerate(reading.high)]
+
+    def share(label: int, own: Sequence[float], others: Sequence[float]) -> float:
+        return shares_of([own[label] if i == label else w for i, w in enumerate(others)])[label]
+
+    labels = range(len(least))
+    return tuple(share(i, least, most) for i in labels), tuple(share(i, most, least) for i in labels)
+
+
+def _each(at: Callable[[int, float], float], values: Sequence[float]) -> tuple[float, ...]:
+    return tuple(at(i, value) for i, value in enumerate(values))
+
+
+def _stretched(reading: Reading, sampled: Sampled, low: Sequence[float], high: Sequence[float]) -> Sampled:
+    """Return the standard errors in the proportion in which the intervals became wider or narrower."""
+    widths = zip(reading.low, reading.high, low, high, strict=True)
+    factors = [(d - c) / (b - a) if b > a else 1.0 for a, b, c, d in widths]
+    return replace(sampled, errors=tuple(e * f for e, f in zip(sampled.errors, factors, strict=True)))

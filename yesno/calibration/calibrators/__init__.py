@@ -1,0 +1,36 @@
+"""Calibrators: one file each, and a line here."""
+
+from collections.abc import Mapping
+
+from yesno.calibration.calibrators._base import EDGE, Calibrator
+from yesno.calibration.calibrators.beta import Beta
+from yesno.calibration.calibrators.identity import Identity
+from yesno.calibration.calibrators.isotonic import Isotonic
+from yesno.calibration.calibrators.platt import Platt
+from yesno.calibration.calibrators.prior import LabelPrior
+from yesno.calibration.calibrators.temperature import Temperature
+from yesno.calibration.calibrators.vector import Vector
+
+__all__ = [
+    "CALIBRATORS",
+    "EDGE",
+    "Beta",
+    "Calibrator",
+    "Identity",
+    "Isotonic",
+    "LabelPrior",
+    "Platt",
+    "Temperature",
+    "Vector",
+]
+
+CALIBRATORS: Mapping[str, type[Calibrator]] = {
+    "identity": Identity,
+    "temperature": Temperature,
+    "platt": Platt,
+    "vector": Vector,
+    "beta": Beta,
+    "isotonic": Isotonic,
+    "prior": LabelPrior,
+}
+"""Name -> calibrator, simplest first among those that are fitted to labels."""

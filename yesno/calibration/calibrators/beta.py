@@ -1,0 +1,67 @@
+"""Beta calibration: Platt's line with a slope of its own for each end (Kull, Silva Filho and Flach 2017, AISTATS)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from yesno.calibration.calibrators._base import EDGE, Calibrator, checked_number, sigmoid
+
+if TYPE_CHECKING:
+    from yesno.calibration.calibrators._rows import Array, Rows
+
+__all__ = ["Beta"]
+
+FLATTEST = 0.01
+"""Least slope of a fit, so that the order of labels is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Beta(Calibrator):
+    """Log-odds `a ln p - b ln(1 - p) + c`; with `a` = `b` it is Platt scaling.
+
+    Yes/no: of yes. Choices and scales: of each label against the rest, one curve for all of them, then renormalised.
+    """
+
+    name: ClassVar[str] = "beta"
+    least_rows: ClassVar[int | None] = 300
+    a: float
+    """Above 0."""
+    b: float
+    """Above 0."""
+    c: float
+
+    def __post_init__(self) -> None:
+        checked_number(self.name, "a", self.a, above=0)
+        checked_number(self.name, "b", self.b, above=0)
+        checked_number(self.name, "c", self.c)
+
+    def log_weight(self, label: int, probability: float, *, directed: bool) -> float:
+        """Return the logarithm of the calibrated probability of a label against the rest."""
+        p = min(1.0 - EDGE, max(EDGE, probability))
+        here, rest = math.log(p), math.log1p(-p)
+        if directed and label == 1:
+            return math.log(sigmoid(self.b * here - self.a * rest - self.c))
+        return math.log(sigmoid(self.a * here - self.b * rest + self.c))
+
+    @classmethod
+    def fitted(cls, rows: Rows) -> Self:
+        """Return the curve with the least log loss, drawn to the identity by weak normal priors."""
+        import numpy as np
+
+        from yesno.calibration.calibrators._rows import SHIFT_SPREAD, SLOPE_SPREAD, curve_fit
+
+        def odds(parameters: Any, read: Array) -> Array:  # noqa: ANN401 - an array of scipy
+            curve: Array = (
+                np.exp(parameters[0]) * np.log(read) - np.exp(parameters[1]) * np.log1p(-read) + parameters[2]
+            )
+            return curve
+
+        def penalty(parameters: Any) -> float:  # noqa: ANN401 - an array of scipy
+            one, other, shift = parameters
+            return float(0.5 * (one**2 + other**2) / SLOPE_SPREAD**2 + 0.5 * (shift / SHIFT_SPREAD) ** 2)
+
+        slope = (math.log(FLATTEST), 4.0)
+        one, other, shift = curve_fit(rows, odds, (0.0, 0.0, 0.0), (slope, slope, (-20.0, 20.0)), penalty)
+        return cls(math.exp(one), math.exp(other), shift)
