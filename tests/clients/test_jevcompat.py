@@ -53,3 +53,11 @@ def test_all_32_requirements_and_all_13_recommendations_that_apply_are_met(root,
         "choice options accepted up to": 255,
         "score levels accepted up to": 10,
     }
+
+
+def test_with_keys_the_recommendations_about_them_are_met_too(keyed, suite):
+    url, key = keyed
+    report = suite(url, "--key", key)
+    assert not_passed(report).keys() == {"auth.ignored-when-off"}, not_passed(report)
+    assert report["summary"]["verdict"] == "conformant"
+    assert (passed(report, "MUST"), passed(report, "SHOULD")) == (32, 15)
