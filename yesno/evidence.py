@@ -14,6 +14,7 @@ __all__ = [
     "Completion",
     "Evidence",
     "Finish",
+    "Kept",
     "NativeAnswers",
     "NoEvidence",
     "Position",
@@ -113,6 +114,8 @@ class Usage:
     """Requests that were sent again because one before them had failed."""
     hedges: int = 0
     """Requests that were sent beside an equal one that took long."""
+    cache_written_tokens: int = 0
+    """Part of `input_tokens` that the host wrote to its prompt cache, where it says so; some charge more for it."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.fallbacks, FrozenDict):
@@ -141,12 +144,20 @@ def _combined(one: Usage, other: Usage, sign: int) -> Usage:
         _counts(one.fallbacks, other.fallbacks, sign) if other.fallbacks else one.fallbacks,
         one.retries + sign * other.retries,
         one.hedges + sign * other.hedges,
+        one.cache_written_tokens + sign * other.cache_written_tokens,
     )
 
 
 def _counts(one: Mapping[str, int], other: Mapping[str, int], sign: int) -> Mapping[str, int]:
     sums = {reason: one.get(reason, 0) + sign * other.get(reason, 0) for reason in {**one, **other}}
     return FrozenDict({reason: count for reason, count in sums.items() if count})
+
+
+class Kept(NamedTuple):
+    """What a cache holds of a reply."""
+
+    key: str
+    value: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,3 +168,5 @@ class Reply:
     model: str | None = None
     """The model name that the server reports."""
     usage: Usage = field(default_factory=Usage)
+    kept: Kept | None = field(default=None, repr=False, compare=False)
+    """Where it came from, when that was a cache."""

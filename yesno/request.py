@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from typing import Any, TypeAlias
 
 from yesno._frozen import FrozenDict
@@ -26,10 +26,15 @@ class Parameters:
 
     def overridden_by(self, other: Parameters | None) -> Parameters:
         """Return these parameters with every one that `other` sets in place of ours."""
-        if other is None:
+        if other is None or other == _NONE:
             return self
-        changes = {f.name: v for f in fields(other) if (v := getattr(other, f.name)) is not None}
-        return replace(self, **changes) if changes else self
+        own = [getattr(self, name) for name in _NAMES]
+        set_by_other = [getattr(other, name) for name in _NAMES]
+        return Parameters(*(o if s is None else s for o, s in zip(own, set_by_other, strict=True)))
+
+
+_NAMES = tuple(field.name for field in fields(Parameters))
+_NONE = Parameters()
 
 
 @dataclass(frozen=True, slots=True, init=False)

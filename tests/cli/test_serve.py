@@ -59,6 +59,15 @@ def test_a_scripted_model_that_is_served_remembers_no_request():
     assert model.provider.requests == []
 
 
+@pytest.mark.parametrize(
+    ("strategy", "way"), [("auto", "native"), ("native", "native"), ("logprobs", "logprobs")]
+)
+def test_a_scripted_model_that_is_served_answers_at_once_unless_told_otherwise(strategy, way):
+    with ExitStack() as held:
+        (model,) = opened({"a": "fake"}, Connection(strategy=strategy), held).values()
+    assert model.provider.profile.strategies == (way,)
+
+
 def test_a_server_says_what_it_serves_and_where():
     class Listener:
         def getsockname(self):

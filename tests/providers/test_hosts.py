@@ -24,6 +24,7 @@ from yesno.evidence import Completion
 from yesno.providers import PROVIDERS, load_provider
 from yesno.providers._host import Host
 from yesno.providers.base import PromptTask, Turn
+from yesno.providers.fake import chat_reply
 from yesno.reading.labels import yes_no_labels
 from yesno.reading.logprobs import read
 from yesno.reading.outcome import Unread
@@ -497,3 +498,15 @@ def test_what_vllm_and_deepseek_clamp_counts_as_nothing():
         answer = DecisionModel(answering(name)).decide("x", YesNo("q?"))
         assert answer.probability == pytest.approx(0.938, abs=5e-3)
         assert answer.missing == ()
+
+
+def test_thoughts_that_xai_counts_apart_are_output_too():
+    provider = connected("xai", None)
+    body = chat_reply({"Yes": 0.9, "No": 0.1})
+    spent = {
+        "prompt_tokens": 9,
+        "completion_tokens": 1,
+        "completion_tokens_details": {"reasoning_tokens": 40},
+    }
+    usage = provider.parse(PromptTask((Turn("user", "?"),), "m", 4), {**body, "usage": spent}).usage
+    assert (usage.output_tokens, usage.reasoning_tokens) == (41, 40)

@@ -218,7 +218,8 @@ def opened(
     for alias, spec in specs.items():
         name, options = replace(connection, model=spec).resolved(held)
         if name.partition(":")[0] == "fake":
-            options["keep"] = 0
+            # a stand-in that answers at once, as a decision endpoint does; --strategy logprobs has prompts and tokens
+            options.update(keep=0, native=connection.strategy in ("auto", "native"))
         models[alias] = AsyncDecisionModel(name, **options)
     return models
 

@@ -180,6 +180,8 @@ class AsyncDecisionModel(Core):
         return await self._in_time(self._respond(request), request.parameters.timeout_s)
 
     async def _in_time(self, work: Awaitable[T], limit_s: float | None) -> T:
+        if limit_s is None:
+            return await work
         try:
             async with asyncio.timeout(limit_s) as scope:
                 return await work
@@ -194,6 +196,8 @@ class AsyncDecisionModel(Core):
         attempt_s = self.attempt_s(request.parameters.timeout_s)
         spent = Spent()
         native, first, left = self.is_native(request), None, request.questions
+        if not native and self.delivery.reads_at_once and (recent := self.recent(request)) is not None:
+            return recent
         if native:
             reply = await self._send(attempt_s, self.native_task(request))
             first = self.native_response(request, reply)
@@ -202,7 +206,10 @@ class AsyncDecisionModel(Core):
                 return first
             spent.add(reply)
         parts = await _each(lambda talk: self._hold(talk, spent, attempt_s), self.talks(request, left))
-        return self.response(request, self.joined(request, first, parts, native=native), spent)
+        outcomes = self.joined(request, first, parts, native=native)
+        if not native:
+            self.note_recent(request, outcomes, spent)
+        return self.response(request, outcomes, spent)
 
     async def _hold(self, talk: Talk, spent: Spent, attempt_s: float | None) -> Mapping[str, Outcome]:
         async def replies_to(tasks: Sequence[Task]) -> list[Reply]:

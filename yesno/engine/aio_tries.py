@@ -79,7 +79,7 @@ class AsyncTries:
         heard, failure = False, None
         try:
             with bill or await core.delivery.abill(task, payload) as open_bill:
-                try_s = core.retry.patience_s(attempt_s, gate.durations, tally.tries - (bill is not None))
+                try_s = core.retry.patience_s(attempt_s, gate.durations, tally.unanswered)
                 raw = open_bill.paid(await self._send_now(payload, try_s, tally, hedge=bill is not None))
             heard = True
             return raw

@@ -30,6 +30,7 @@ from yesno.engine.native import joined, left_by, native_response
 from yesno.engine.orders import Orders, checked_orders
 from yesno.engine.packing import Packing, Talk, packer_for
 from yesno.engine.priors import PriorPolicy, Priors, checked_policy
+from yesno.engine.recents import Era, Recent, Recents
 from yesno.engine.retry import RetryPolicy
 from yesno.engine.validation import validated
 from yesno.errors import (
@@ -38,7 +39,7 @@ from yesno.errors import (
     ProviderUnavailable,
     QuestionError,
 )
-from yesno.evidence import NoEvidence, Reply, Usage
+from yesno.evidence import Kept, NoEvidence, Reply, Usage
 from yesno.prices import Price
 from yesno.providers import load_provider
 from yesno.providers.base import NativeTask, Provider, Task, TokenTask
@@ -70,9 +71,12 @@ class Spent:
 
     usage: Usage = _NOTHING
     model: str | None = None
+    kept: tuple[Kept, ...] | None = ()
+    """What the cache gave; None once a reply came from elsewhere."""
 
     def add(self, reply: Reply) -> None:
         """Count one reply."""
+        self.kept = None if reply.kept is None or self.kept is None else (*self.kept, reply.kept)
         self.usage = reply.usage if self.usage is _NOTHING else self.usage + reply.usage
         self.model = reply.model or self.model
 
@@ -139,6 +143,7 @@ class Core:
         self.delivery = Delivery(self.provider, cache, budget, price)
         self._warned: set[tuple[str, str]] = set()
         self.exchange = Exchange(self.provider, self.ladder, self._warn)
+        self.recents = Recents()
         self._recall()
 
     def _recall(self) -> None:
@@ -274,6 +279,26 @@ class Core:
         if native:
             return joined(request, response, later, NO_ENDPOINT)
         return {name: later[name] for name in request.questions}
+
+    def recent(self, request: DecisionRequest) -> DecisionResponse | None:
+        """Return the response that was made of the cache alone lately, as long as the cache still says the same."""
+        if self.delivery.cache is None:
+            return None
+        found = self.recents.find(request, self._era, self.delivery.get)
+        if found is None:
+            return None
+        spent = Spent(Usage(cache_hits=len(found.kept)), found.model)
+        self.meter.add(spent.usage)
+        return self.response(request, found.outcomes, spent)
+
+    def note_recent(self, request: DecisionRequest, outcomes: Mapping[str, Outcome], spent: Spent) -> None:
+        """Remember what was decided, where the cache held it whole."""
+        if spent.kept:
+            self.recents.note(self._era, Recent(request, outcomes, spent.model, spent.kept))
+
+    @property
+    def _era(self) -> Era:
+        return self.priors.era, self.ladder.era
 
     def response(
         self, request: DecisionRequest, outcomes: Mapping[str, Outcome], spent: Spent

@@ -14,7 +14,7 @@ from yesno._log import get_logger
 from yesno.engine.budget import Amounts, Budget, Reservation
 from yesno.engine.caching import Cache, key_of, payload_of, text_of, value_of
 from yesno.errors import BudgetExceeded, ConfigError, ProviderError, UnreadableReply
-from yesno.evidence import Reply, Usage
+from yesno.evidence import Kept, Reply, Usage
 from yesno.prices import Price, price_for
 from yesno.providers.base import NativeTask, Payload, PromptTask, Provider, Task
 
@@ -86,18 +86,23 @@ class Delivery:
         """Return the reply that the cache holds; one that cannot be read is a miss."""
         if self.cache is None or key is None:
             return None
-        try:
-            payload = payload_of(self.cache.get(key))
-        except Exception as error:  # noqa: BLE001 - somebody else's store must not break a decision
-            self._failed(error)
-            return None
-        if payload is None:
+        value = self.get(key)
+        payload = payload_of(value)
+        if value is None or payload is None:
             return None
         try:
             reply = self.provider.parse(task, payload)
         except _UNREADABLE:
             return None
-        return replace(reply, usage=Usage(cache_hits=1))
+        return replace(reply, usage=Usage(cache_hits=1), kept=Kept(key, value))
+
+    def get(self, key: str) -> bytes | None:
+        """Return what the cache holds under a key; None when it has nothing, or fails."""
+        try:
+            return None if self.cache is None else self.cache.get(key)
+        except Exception as error:  # noqa: BLE001 - somebody else's store must not break a decision
+            self._failed(error)
+            return None
 
     async def arecall(self, task: Task, key: str | None) -> Reply | None:
         """Do what `recall` does, in a thread unless the cache may be read in place."""

@@ -13,8 +13,8 @@ LEAST_KNOWN = 20
 """Replies before anything is said: the twentieth part of fewer is none."""
 REFRESHED = 8
 """Replies after which a percentile is computed anew."""
-LEAST_PATIENCE_S = 5.0
-TIMES = 10.0
+LEAST_PATIENCE_S = 2.0
+TIMES = 6.0
 """A try that takes this many times as long as 95 % of the replies is given up."""
 
 
@@ -50,10 +50,10 @@ class Durations:
                 known = self._known[share] = ordered[place]
             return known
 
-    def patience_s(self, tries: int) -> float | None:
-        """Return how long a try may take when so many were made before it; None while too few replies are known.
+    def patience_s(self, unanswered: int) -> float | None:
+        """Return how long a try may take when no reply came to so many before it; None while too few replies are known.
 
-        Each try may take twice as long as the one before, so that a reply that does take long comes in the end.
+        After each of them the next may take twice as long, so that a reply that does take long comes in the end.
         """
         usual = self.percentile(95.0)
-        return None if usual is None else float(max(LEAST_PATIENCE_S, TIMES * usual) * 2**tries)
+        return None if usual is None else float(max(LEAST_PATIENCE_S, TIMES * usual) * 2**unanswered)

@@ -39,6 +39,8 @@ class Ladder:
         self._on_fall = on_fall
         self._blind: dict[str, str] = {}
         self._no_endpoint: set[str] = set()
+        self.era = 0
+        """How often something was learned of a model, or forgotten."""
 
     @property
     def goes_on(self) -> bool:
@@ -51,6 +53,7 @@ class Ladder:
 
     def note_no_endpoint(self, model_name: str) -> None:
         """Note that the decision endpoint does not take a model: it is not asked again."""
+        self.era += model_name not in self._no_endpoint
         self._no_endpoint.add(model_name)
 
     def steps(self, model_name: str) -> tuple[Strategy, ...]:
@@ -62,10 +65,12 @@ class Ladder:
 
     def note_blind(self, model_name: str, reason: str) -> None:
         """Note that a model shows no log-probabilities, and why."""
+        self.era += model_name not in self._blind
         self._blind.setdefault(model_name, reason)
 
     def forget(self, model_name: str) -> None:
         """Forget that a model shows no log-probabilities, so that it is asked for them again."""
+        self.era += 1
         self._blind.pop(model_name, None)
 
     def refuses_logprobs(self, model_name: str) -> bool:

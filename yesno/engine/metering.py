@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from threading import Lock
 
-from yesno.errors import ProviderError
+from yesno.errors import ProviderError, ProviderUnavailable
 from yesno.evidence import Reply, Usage
 
 __all__ = ["Meter", "Tally"]
@@ -39,11 +39,13 @@ class Meter:
 class Tally:
     """The requests that were sent for one body: a first one, retries and hedges."""
 
-    __slots__ = ("_on_sent", "_uncharged", "hedges", "sent")
+    __slots__ = ("_on_sent", "_uncharged", "hedges", "sent", "unanswered")
 
     def __init__(self, on_sent: Callable[[], None] | None = None) -> None:
         self.sent = 0
         self.hedges = 0
+        self.unanswered = 0
+        """Those that no reply came to: in time, or before the connection broke."""
         self._uncharged = 0
         self._on_sent = on_sent
 
@@ -51,11 +53,6 @@ class Tally:
     def retries(self) -> int:
         """How many were sent again after a failure."""
         return max(0, self.sent - self.hedges - 1)
-
-    @property
-    def tries(self) -> int:
-        """How many tries, hedges aside, were made so far."""
-        return self.sent - self.hedges
 
     def begin(self, *, hedge: bool = False) -> None:
         """Count a request that is sent now."""
@@ -66,6 +63,7 @@ class Tally:
 
     def failed(self, error: Exception) -> None:
         """Note how a request failed: nobody charges for an error, but what a filter's verdict costs is not known."""
+        self.unanswered += isinstance(error, ProviderUnavailable) and error.status is None
         if isinstance(error, ProviderError) and (error.status or 0) >= 400:
             self._uncharged += getattr(error, "code", None) != "content_filter"
 

@@ -33,11 +33,13 @@ class Priors:
         self._keeper = keeper
         self._first: _Memory[int | None] = _Memory()
         self._known: _Memory[Prior | None] = _Memory()
+        self.era = 0
+        """How often something was learned that may change an answer."""
 
     def announce(self, question: Question[Any]) -> None:
         """Note that many inputs will be asked this question."""
         if self.policy != "off":
-            self._first.put(repr(question), None)
+            self._stand(repr(question))
 
     def wanted(self, question: Question[Any], given: Input, measured_for: frozenset[str]) -> bool:
         """Return whether the prior of a question is to be taken out.
@@ -54,7 +56,7 @@ class Priors:
         name, now = repr(question), hash(repr(given))
         first = self._first.setdefault(name, now)
         if first is not None and first != now:
-            self._first.put(name, None)
+            self._stand(name)
             return True
         return first is None
 
@@ -67,9 +69,14 @@ class Priors:
 
     def keep(self, name: str, prior: Prior | None) -> None:
         """Keep what was measured."""
+        self.era += 1
         self._known.put(name, prior)
         if prior is not None and self._keeper is not None:
             self._keeper.note_prior(name, prior)
+
+    def _stand(self, name: str) -> None:
+        self.era += self._first.get(name, "") is not None
+        self._first.put(name, None)
 
 
 class _Memory(Generic[V]):

@@ -45,8 +45,8 @@ class RetryPolicy:
     """Seconds after which no further try begins."""
     attempt_timeout_s: float | None = None
     """Seconds that one try may take, its body included. By default half of what the decision may take, so that there
-    is time for a second one; and once twenty replies are known, ten times as long as 95 % of the newest took, five
-    seconds at least, and twice as long for each further try. `math.inf` for no limit of its own."""
+    is time for a second one; and once twenty replies are known, six times as long as 95 % of the newest took, two
+    seconds at least, and twice as long for each try before it that no reply came to. `math.inf` for no limit of its own."""
     budget: RetryBudget = field(default_factory=RetryBudget, compare=False)
     """How many retries there may be in all; one for every model that this policy is passed to."""
     sleep: Callable[[float], None] | None = None
@@ -64,11 +64,11 @@ class RetryPolicy:
             return None if self.attempt_timeout_s == math.inf else self.attempt_timeout_s
         return None if timeout_s is None else timeout_s / 2
 
-    def patience_s(self, attempt_s: float | None, durations: Durations, tries: int) -> float | None:
-        """Return the seconds for a try that has `attempt_s` at most, by how long replies took."""
+    def patience_s(self, attempt_s: float | None, durations: Durations, unanswered: int) -> float | None:
+        """Return the seconds for a try that has `attempt_s` at most, by how long replies took and how many tries got none."""
         if attempt_s is None or self.attempt_timeout_s is not None:
             return attempt_s
-        usual = durations.patience_s(tries)
+        usual = durations.patience_s(unanswered)
         return attempt_s if usual is None else min(attempt_s, usual)
 
     def call(self, send: Callable[[], T], *, deadline: float | None = None) -> T:

@@ -261,6 +261,8 @@ class DecisionModel(Core):
         term = Term(deadline, self.attempt_s(timeout))
         spent = Spent()
         native, first, left = self.is_native(request), None, request.questions
+        if not native and (recent := self.recent(request)) is not None:
+            return recent
         if native:
             reply = self._send(self.native_task(request), term)
             first = self.native_response(request, reply)
@@ -270,7 +272,10 @@ class DecisionModel(Core):
             spent.add(reply)
         talks = self.talks(request, left)
         parts = self._each("questions", lambda talk: self._hold(talk, spent, term), talks)
-        return self.response(request, self.joined(request, first, parts, native=native), spent)
+        outcomes = self.joined(request, first, parts, native=native)
+        if not native:
+            self.note_recent(request, outcomes, spent)
+        return self.response(request, outcomes, spent)
 
     def _hold(self, talk: Talk, spent: Spent, term: Term) -> Mapping[str, Outcome]:
         def replies_to(tasks: Sequence[Task]) -> list[Reply]:

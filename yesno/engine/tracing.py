@@ -126,6 +126,7 @@ def _spent(usage: Usage) -> Iterator[tuple[str, Any]]:
     yield "gen_ai.usage.input_tokens", usage.input_tokens
     yield "gen_ai.usage.output_tokens", usage.output_tokens
     yield "gen_ai.usage.cache_read.input_tokens", usage.cached_tokens
+    yield "gen_ai.usage.cache_creation.input_tokens", usage.cache_written_tokens
     yield "gen_ai.usage.reasoning.output_tokens", usage.reasoning_tokens
     yield "yesno.requests", usage.requests
     yield "yesno.retries", usage.retries

@@ -55,7 +55,7 @@ class Tries:
             if term.is_over:
                 raise DeadlineExceeded(LATE)
             with core.delivery.bill(task, payload, partial(wait_until, term.deadline)) as bill:
-                try_s = core.retry.patience_s(term.attempt_s, gate.durations, tally.tries)
+                try_s = core.retry.patience_s(term.attempt_s, gate.durations, tally.unanswered)
                 raw = bill.paid(self._send_now(payload, Term(term.deadline, try_s), tally))
             heard = True
             return raw

@@ -90,6 +90,7 @@ class ChatSDK(OpenAISDK):
                     cached_tokens=details.get("cached_tokens") or usage.get("prompt_cache_hit_tokens") or 0,
                     requests=1,
                     reasoning_tokens=spent.get("reasoning_tokens") or 0,
+                    cache_written_tokens=details.get("cache_write_tokens") or 0,
                 ),
             )
         except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:

@@ -90,13 +90,18 @@ class OpenAISDK(Provider):
 
     def send(self, payload: Payload, *, timeout_s: float | None = None) -> Payload:
         """Post one body as the SDK would."""
-        response = self._poster.post(payload, timeout_s, self._route(payload))
-        return self._json(response.status_code, response.content)
+        return self._post(payload, self._route(payload), timeout_s)
 
     async def asend(self, payload: Payload) -> Payload:
         """Post one body as the SDK would, awaited; through the SDK itself when the caller brought a client."""
+        return await self._apost(payload, self._route(payload))
+
+    def _post(self, payload: Payload, route: str, timeout_s: float | None) -> Payload:
+        response = self._poster.post(payload, timeout_s, route)
+        return self._json(response.status_code, response.content)
+
+    async def _apost(self, payload: Payload, route: str) -> Payload:
         side = self._async_side()
-        route = self._route(payload)
         if side.poster is not None:
             return self._json(*await side.poster.post(payload, route))
         import httpx2

@@ -12,7 +12,16 @@ from yesno.errors import ConfigError, UnreadableReply
 from yesno.evidence import NativeAnswers, Reply, Usage
 from yesno.providers.base import NativeTask, Payload, PromptTask, Provider, Task, TokenTask
 from yesno.providers.profiles import Profile, Strategy
-from yesno.questions import Answer, Refusal
+from yesno.questions import (
+    Answer,
+    Choice,
+    ChoiceAnswer,
+    Question,
+    Refusal,
+    Scale,
+    ScaleAnswer,
+    YesNoAnswer,
+)
 from yesno.wire.completion import completion_from
 
 __all__ = ["FakeProvider", "Script"]
@@ -39,7 +48,7 @@ class FakeProvider(Provider):
         strategies: Ways to a probability that it has, best first.
         keep: Most payloads that `requests` holds, the newest; None for all.
 
-    Without a script yes has 0.8 and no 0.2; of lettered or numbered options each has half of what the one before has.
+    Without a script yes has 0.8 and no 0.2, and of the options or levels each half of what the one before has.
 
     Token probabilities become a Chat Completions reply and are read like a real one: what is missing to 1
     is unseen, and the first token of a position is the one that was written.
@@ -95,7 +104,10 @@ class FakeProvider(Provider):
     def parse(self, task: Task, reply: Payload) -> Reply:
         """Read the scripted reply."""
         if isinstance(task, NativeTask):
-            return Reply(NativeAnswers(reply["answers"]), model=reply["model"], usage=Usage(requests=1))
+            answers = reply["answers"]
+            if answers is _UNSCRIPTED:
+                answers = {name: _ready(question) for name, question in task.request.questions.items()}
+            return Reply(NativeAnswers(answers), model=reply["model"], usage=Usage(requests=1))
         try:
             usage = reply.get("usage") or {}
             return Reply(
@@ -162,12 +174,35 @@ def _ended(finish: str, model: str) -> dict[str, Any]:
     }
 
 
-def _unscripted(prompt: Any) -> Tokens:  # noqa: ANN401 - a prompt, or a payload without one
-    labels = _ROWS.findall(prompt.rpartition("</input>")[2]) if isinstance(prompt, str) else []
-    if not labels:
-        return {"Yes": 0.8, "No": 0.2}
-    weights = [2.0**-place for place in range(len(labels))]
-    return {label: weight / sum(weights) for label, weight in zip(labels, weights, strict=True)}
+_UNSCRIPTED: Mapping[str, Answer | Refusal] = {}
+"""Stands for ready answers that are made when it is known what was asked."""
+
+
+def _unscripted(prompt: str | Payload) -> Script:
+    if not isinstance(prompt, str):
+        return _UNSCRIPTED
+    labels = _ROWS.findall(prompt.rpartition("</input>")[2])
+    return dict(zip(labels, _halving(len(labels)), strict=True)) if labels else {"Yes": 0.8, "No": 0.2}
+
+
+def _ready(question: Question[Any]) -> Answer:
+    match question:
+        case Choice():
+            options = tuple(question.options)
+            shares = _halving(len(options) + (question.none is not None))
+            rest = None if question.none is None else shares[-1]
+            shown = dict(zip(options, shares, strict=False))
+            return ChoiceAnswer(options[0], shown, options=options, none_probability=rest)
+        case Scale():
+            shares = _halving(len(question.levels))
+            return ScaleAnswer(sum(level * p for level, p in enumerate(shares)), tuple(shares))
+    return YesNoAnswer(0.8)
+
+
+def _halving(count: int) -> list[float]:
+    weights = [2.0**-place for place in range(count)]
+    total = sum(weights)
+    return [weight / total for weight in weights]
 
 
 def _player(script: Any) -> Callable[[Any], Any]:  # noqa: ANN401 - any of the forms of a script

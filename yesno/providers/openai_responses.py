@@ -76,6 +76,7 @@ class OpenAIResponses(OpenAIAccount):
                     cached_tokens=cached.get("cached_tokens") or 0,
                     requests=1,
                     reasoning_tokens=spent.get("reasoning_tokens") or 0,
+                    cache_written_tokens=cached.get("cache_write_tokens") or 0,
                 ),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:

@@ -189,8 +189,10 @@ PROFILES: dict[str, tuple[tuple[str, Profile], ...]] = {
     "sglang": _host(
         "sglang entrypoints/openai: `logprobs` and `top_logprobs` as OpenAI's; -inf and null under grammars: "
         "sgl-project/sglang issue 20323; a very large number can stop the server: issue 40076, unconfirmed; "
-        "entrypoints/openai/serving_decisions.py: labels are scored by their own tokens, label_mass is their sum",
+        "entrypoints/openai/serving_decisions.py: labels are scored by their own tokens, label_mass is their sum; "
+        "serving_score.py has no limit for the candidates, 128 are enough",
         strategies=("native", "logprobs", "sampled"),
+        exact_labels=128,
     ),
     "together": _host(
         "togethercomputer/openapi openapi.yaml: `logprobs` is a number from 0 to 20; the arrays of Completions "

@@ -106,9 +106,11 @@ def usage_of(response: Any) -> Usage | None:  # noqa: ANN401 - any answer
     if not isinstance(given, int) or not isinstance(written, int):
         return None
     details = usage.get("input_tokens_details") or usage.get("prompt_tokens_details") or {}
-    cached = details.get("cached_tokens") or 0
+    cached, filled = details.get("cached_tokens") or 0, details.get("cache_write_tokens") or 0
     reused, stored = usage.get("cache_read_input_tokens") or 0, usage.get("cache_creation_input_tokens") or 0
-    return Usage(given + reused + stored, written, cached + reused, requests=1)
+    return Usage(
+        given + reused + stored, written, cached + reused, requests=1, cache_written_tokens=filled + stored
+    )
 
 
 def _answers(response: Any) -> list[tuple[Any, list[Any]]]:  # noqa: ANN401 - any answer

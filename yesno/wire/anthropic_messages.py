@@ -88,13 +88,13 @@ def usage_of(reply: Mapping[str, Any]) -> Usage:
     """Return the tokens; the input is what was read anew, written to the cache and read from it."""
     usage = reply.get("usage") or {}
     cached = usage.get("cache_read_input_tokens") or 0
+    written = usage.get("cache_creation_input_tokens") or 0
     return Usage(
-        input_tokens=(usage.get("input_tokens") or 0)
-        + (usage.get("cache_creation_input_tokens") or 0)
-        + cached,
+        input_tokens=(usage.get("input_tokens") or 0) + written + cached,
         output_tokens=usage.get("output_tokens") or 0,
         cached_tokens=cached,
         requests=1,
+        cache_written_tokens=written,
     )
 
 

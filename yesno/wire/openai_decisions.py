@@ -298,9 +298,12 @@ def encode_response(asked: Asked, response: DecisionResponse) -> dict[str, Any]:
         ],
         "usage": {
             "input_tokens": usage.input_tokens,
-            "input_tokens_details": {"cached_tokens": usage.cached_tokens, "cache_write_tokens": 0},
+            "input_tokens_details": {
+                "cached_tokens": usage.cached_tokens,
+                "cache_write_tokens": usage.cache_written_tokens,
+            },
             "output_tokens": usage.output_tokens,
-            "output_tokens_details": {"reasoning_tokens": 0},
+            "output_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
             "total_tokens": usage.input_tokens + usage.output_tokens,
         },
     }
