@@ -107,6 +107,14 @@ def test_options_serve_with_keys(run, ran, tmp_path):
     assert again.models is ran[0].parts.models
 
 
+@pytest.mark.parametrize("source", [("--model", "fake"), ("--config", "serve.toml")], ids=["options", "file"])
+def test_the_access_log_can_be_left_out(run, ran, tmp_path, source):
+    (tmp_path / "serve.toml").write_text(MODELS)
+    assert run("serve", *source)[0] == 0
+    assert run("serve", *source, "--no-access-log")[0] == 0
+    assert [service.parts.server.access_log for service in ran] == [True, False]
+
+
 def test_options_serve_nobody_else_without_keys(run, ran):
     code, _, err = run("serve", "--model", "fake", "--host", "::")
     assert (code, "there are no keys" in err) == (2, True)

@@ -171,6 +171,20 @@ def test_the_document_says_whether_a_key_is_needed(tmp_path, write):
         write('[server]\nkeys_file = "keys.txt"\n' + MODELS)
         await service.reload()
         assert service.app.keys
-        return (await ask(service.asgi, "GET", "/openapi.json")).status
+        return (await ask(service.asgi, "GET", "/openapi.json")).json
 
-    assert asyncio.run(go()) == 200
+    paths = asyncio.run(go())["paths"]
+    guarded = {
+        path for path, found in paths.items() for operation in found.values() if "security" in operation
+    }
+    assert guarded == {"/v1/decisions", "/v1/systemone", "/v1/models", "/metrics"}
+    assert "/v1/chat/completions" not in paths
+
+
+def test_the_document_describes_chats_where_there_are_some(tmp_path):
+    service = service_of(tmp_path, CHAT_TOML, {"small": Scripted(), "large": Scripted()})
+    document = asyncio.run(ask(service.asgi, "GET", "/openapi.json")).json
+    chat = document["paths"]["/v1/chat/completions"]["post"]
+    schema = chat["requestBody"]["content"]["application/json"]["schema"]
+    assert schema["properties"]["model"]["enum"] == ["auto", "small", "large"]
+    assert "x-yesno-route" in chat["responses"]["200"]["headers"]

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -60,6 +60,9 @@ Check = Annotated[bool, typer.Option("--check", help="Check the file of --config
 Example = Annotated[
     bool, typer.Option("--example", help="Print a file for --config with all settings, and serve nothing.")
 ]
+Access = Annotated[
+    bool, typer.Option("--access-log/--no-access-log", help="Log a line per request, without content.")
+]
 Log = Annotated[
     str,
     typer.Option(
@@ -80,6 +83,7 @@ def serve(
     config: ConfigFile = None,
     check: Check = False,
     example: Example = False,
+    access_log: Access = True,
     log: Log = "auto",
     connection: Annotated[Connection, Without("model", "cache")],
 ) -> int:
@@ -104,11 +108,11 @@ def serve(
         raise ConfigError(f"serving needs the package {error.name}; pip install 'yesno[serve]'") from error
     with ExitStack() as held:
         if config is None:
-            parts, reread = from_options(named_models(models), host, port, keys, connection, held)
+            parts, reread = from_options(named_models(models), host, port, keys, access_log, connection, held)
         else:
             if models or keys or connection != Connection(cache=False):
                 raise ConfigError("--config says what is served: put the other options into the file")
-            parts, reread = from_file(config, host, port)
+            parts, reread = from_file(config, host, port, access_log)
             if check:
                 print(f"{config} holds no mistake: {', '.join(parts.models)}")
                 return OK
@@ -129,6 +133,7 @@ def from_options(
     host: str | None,
     port: int | None,
     keys: Path | None,
+    access_log: bool,
     connection: Connection,
     held: ExitStack,
 ) -> tuple[Parts, Callable[[Parts], Parts]]:
@@ -142,7 +147,7 @@ def from_options(
     from yesno.serve.keys import read_keys
     from yesno.serve.tables import ServerTable
 
-    server = ServerTable(host=host or "127.0.0.1", port=8000 if port is None else port)
+    server = ServerTable(host=host or "127.0.0.1", port=8000 if port is None else port, access_log=access_log)
 
     def policy() -> Policy:
         ring = None if keys is None else read_keys(keys)
@@ -155,7 +160,7 @@ def from_options(
 
 
 def from_file(
-    path: Path, host: str | None, port: int | None
+    path: Path, host: str | None, port: int | None, access_log: bool
 ) -> tuple[Parts, Callable[[Parts | None], Parts]]:
     """Return what a configuration file describes, and what reads it again.
 
@@ -166,7 +171,13 @@ def from_file(
     from yesno.serve.config import check_binding, load_config
     from yesno.settings import variable
 
-    other = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
+    other: dict[str, Any] = {}
+    if host is not None:
+        other["host"] = host
+    if port is not None:
+        other["port"] = port
+    if not access_log:
+        other["access_log"] = False
 
     def read(before: Parts | None) -> Parts:
         config = load_config(path, variable)

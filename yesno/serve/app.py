@@ -154,7 +154,11 @@ class App:
         await _send(send, 200, body, content_type=kind.encode())
 
     async def _show_document(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await _send(send, 200, _json(document(self.models, self.settings, keys=self.keys)))
+        await _send(
+            send,
+            200,
+            _json(document(self.models, self.settings, keys=self.keys, chat_models=self.chat_models)),
+        )
 
     async def _live(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "lifespan":  # a WebSocket: closing it before it is accepted refuses it

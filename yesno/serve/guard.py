@@ -13,6 +13,7 @@ from structlog.contextvars import bind_contextvars, reset_contextvars
 from yesno.errors import RequestProblem
 from yesno.serve.callers import CALLER, Caller, Denial
 from yesno.serve.keys import KeyRing
+from yesno.serve.openapi import OPEN
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Guard", "Policy"]
 
-OPEN = frozenset(("/healthz", "/readyz", "/openapi.json"))
-"""Paths that ask for no key."""
 KEY_HEADERS = (b"x-api-key", b"api-key")
 """Besides `authorization: Bearer …`."""
 BUSY_RETRY_S = 1

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from yesno.serve.models import USUAL, Models
 from yesno.serve.schemas import SCHEMAS, requests_of
 from yesno.serve.settings import Settings
 
-__all__ = ["document"]
+__all__ = ["OPEN", "document"]
 
 Json = dict[str, Any]
 
@@ -18,6 +18,7 @@ _FAILURES: Mapping[str, str] = {
     "401": "A key is missing or unknown.",
     "403": "The key does not allow this.",
     "404": "There is no such model.",
+    "408": "The body did not arrive in time.",
     "413": "The body is too large.",
     "415": "The body is of another type or encoding, or holds images.",
     "422": "The body of a System One request cannot be asked.",
@@ -26,6 +27,8 @@ _FAILURES: Mapping[str, str] = {
     "502": "The model failed.",
     "503": "The model cannot be reached, took too long or is not set up; see `retry-after`.",
 }
+OPEN = frozenset(("/healthz", "/readyz", "/openapi.json"))
+"""Paths that ask for no key: they say nothing of what is asked or answered."""
 _WAITS = ("429", "502", "503")
 _ID = {"x-request-id": {"description": "For talking about this request.", "schema": {"type": "string"}}}
 _WAIT = {
@@ -36,13 +39,16 @@ _WAIT = {
 }
 
 
-def document(models: Models, settings: Settings, *, keys: bool = False) -> Json:
+def document(
+    models: Models, settings: Settings, *, keys: bool = False, chat_models: Sequence[str] = ()
+) -> Json:
     """Return the OpenAPI document of a server.
 
     Args:
         models: What is served; their aliases are the values of `model`.
         settings: The limits.
         keys: Whether requests need a key.
+        chat_models: What chats may call a model; without any there is no such path.
     """
     from yesno import __version__
 
@@ -72,11 +78,14 @@ def document(models: Models, settings: Settings, *, keys: bool = False) -> Json:
         },
         "components": {"schemas": {**SCHEMAS, **requests_of(names, settings.max_questions)}},
     }
+    if chat_models:
+        made["paths"]["/v1/chat/completions"] = {"post": _chat(chat_models)}
     if keys:
         made["components"]["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
-        for path in ("/v1/decisions", "/v1/systemone", "/v1/models"):
-            for operation in made["paths"][path].values():
+        for path, operations in made["paths"].items():
+            for operation in operations.values() if path not in OPEN else ():
                 operation["security"] = [{"key": []}]
+                operation["responses"].setdefault("401", _response(_FAILURES["401"], "DecisionsError"))
     return made
 
 
@@ -101,6 +110,39 @@ def _systemone() -> Json:
             "200": _response("The answers.", "SystemOneResponse"),
             **_failures("SystemOneInvalid", "SystemOneError"),
         },
+    }
+
+
+def _chat(names: Sequence[str]) -> Json:
+    """Describe what the proxy itself looks at; the rest of a body is between the caller and the upstream."""
+    text = {"type": "string"}
+    request = {
+        "type": "object",
+        "required": ["model", "messages"],
+        "properties": {
+            "model": {"type": "string", "enum": [*names]},
+            "messages": {"type": "array", "minItems": 1, "items": {"type": "object"}},
+            "stream": {"type": ["boolean", "null"]},
+        },
+    }
+    told = {
+        "x-yesno-route": "The route that answers.",
+        "x-yesno-route-why": "Why it is this one.",
+        "x-yesno-route-probability": "How probable it was, from 0 to 1.",
+        "x-yesno-tools-offered": "Tools in the request.",
+        "x-yesno-tools-sent": "Tools that were sent on.",
+    }
+    headers = {name: {"description": words, "schema": text} for name, words in told.items()}
+    answer: Json = {
+        "description": "What the upstream answers, as it comes, its errors too; errors of this server are in OpenAI's shape.",
+        "headers": {**_ID, **headers},
+        "content": {"application/json": {"schema": {}}, "text/event-stream": {"schema": text}},
+    }
+    return {
+        "operationId": "chat",
+        "summary": "Send a conversation to the route that suits it, in the shape of OpenAI's Chat Completions.",
+        "requestBody": {"required": True, "content": {"application/json": {"schema": request}}},
+        "responses": {"200": answer, "default": answer},
     }
 
 
