@@ -32,7 +32,10 @@ def main() -> None:
     """Serve the files in a folder, each under its own name; say where on standard error."""
     folder = Path(sys.argv[1])
     constants = {path: (folder / name).read_bytes() for name, path in PATHS.items()}
-    listener = socket.create_server(("127.0.0.1", 0), backlog=2048)
+    # asyncio turns Nagle's delay off only where the protocol is named
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.bind(("127.0.0.1", 0))
+    listener.listen(2048)
     print(f"serving at http://127.0.0.1:{listener.getsockname()[1]}", file=sys.stderr, flush=True)
     config = uvicorn.Config(app(constants), log_level="warning", access_log=False, server_header=False)
     uvicorn.Server(config).run([listener])

@@ -14,10 +14,13 @@ from threading import Event, Thread
 
 import httpx2
 
-__all__ = ["BARE", "YESNO", "Server", "started", "watched_memory"]
+__all__ = ["BARE", "READING", "YESNO", "Server", "started", "watched_memory"]
 
-YESNO = ("-m", "yesno", "serve", "--model", "fake", "--port", "0")
 BARE = ("-m", "benchmarks.serve.bare")
+YESNO = ("-m", "yesno", "serve", "--model", "fake", "--port", "0")
+"""The stand-in for a decision endpoint: its answers are ready."""
+READING = (*YESNO, "--strategy", "logprobs")
+"""With prompts to write and log-probabilities to read, as for a model of tokens."""
 
 
 @dataclass(frozen=True, slots=True)
