@@ -28,7 +28,7 @@ MOST_GROWTH_MB = 8.0
 """How far memory may grow between the first and the last fifth of a run."""
 
 
-BARE_APP, APP, READING_APP = "bare starlette", "yesno", "yesno, logprobs"
+BARE_APP, APP, READING_APP = "bare", "yesno", "logprobs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,14 +136,13 @@ def _print(rows: Sequence[Row], drain: Drain, options: argparse.Namespace) -> No
             title=f"{path}, {options.seconds} s each, {options.connections} connections, one worker"
         )
         table.add_column("app", no_wrap=True)
-        for heading in ("req/s", "share", "p50 ms", "p99 ms", "CPU ms", "share", "errors", "MB"):
+        for heading in ("req/s", "share", "p99 ms", "CPU ms", "share", "errors", "MB"):
             table.add_column(heading, justify="right")
         for row in (row for row in rows if row.protocol == protocol):
             table.add_row(
                 row.app,
                 f"{row.load.rate:,.0f}",
                 f"{row.share:.2f}",
-                f"{row.load.p50_ms:.1f}",
                 f"{row.load.p99_ms:.1f}",
                 f"{row.load.cpu_ms:.3f}",
                 f"{row.cpu_share:.2f}",

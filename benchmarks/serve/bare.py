@@ -1,4 +1,4 @@
-"""What is measured against: a starlette app that reads a body and sends a constant, served as `yesno serve` is."""
+"""What is measured against: a starlette app that reads a body and sends a constant, served as uvicorn serves."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def main() -> None:
     listener.bind(("127.0.0.1", 0))
     listener.listen(2048)
     print(f"serving at http://127.0.0.1:{listener.getsockname()[1]}", file=sys.stderr, flush=True)
-    config = uvicorn.Config(app(constants), log_level="warning", access_log=False, server_header=False)
+    config = uvicorn.Config(app(constants), server_header=False)
     uvicorn.Server(config).run([listener])
 
 

@@ -6,10 +6,12 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from threading import Event, Thread
 
 import httpx2
@@ -28,7 +30,7 @@ class Server:
     """A server that runs."""
 
     url: str
-    process: subprocess.Popen[str]
+    process: subprocess.Popen[bytes]
 
     def post(self, path: str, body: bytes) -> bytes:
         """Return the body of one reply; anything but a success is an error."""
@@ -49,22 +51,23 @@ class Server:
 
 @contextmanager
 def started(command: Sequence[str], *more: str) -> Iterator[Server]:
-    """Start a server with this Python and wait until it says where it is."""
-    process = subprocess.Popen([sys.executable, *command, *more], stderr=subprocess.PIPE, text=True)
-    assert process.stderr is not None
-    try:
-        said = ""
-        while (found := re.search(r"http://[\d.]+:\d+", said)) is None:
-            line = process.stderr.readline()
-            if not line:
-                raise RuntimeError(f"the server did not start: {said}")
-            said += line
-        Thread(target=process.stderr.read, daemon=True).start()
-        yield Server(found.group(), process)
-    finally:
-        if process.poll() is None:
-            process.kill()
-            process.wait()
+    """Start a server with this Python, its log in a file, and wait until it says where it is."""
+    with NamedTemporaryFile() as log:
+        process = subprocess.Popen([sys.executable, *command, *more], stdout=log, stderr=log)
+        try:
+            yield Server(_address(process, Path(log.name)), process)
+        finally:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+
+
+def _address(process: subprocess.Popen[bytes], log: Path) -> str:
+    while (found := re.search(r"http://[\d.]+:\d+", log.read_text())) is None:
+        if process.poll() is not None:
+            raise RuntimeError(f"the server did not start: {log.read_text()}")
+        time.sleep(0.05)
+    return found.group()
 
 
 @contextmanager
