@@ -1,12 +1,14 @@
 """A real server in a process of its own: signals, files that change, clients that go away."""
 
 import asyncio
+import json
 import signal
 import subprocess
 import sys
 from datetime import date
 
 import aiohttp
+import openai
 import pytest
 from aiohttp import web
 
@@ -204,6 +206,56 @@ def test_a_client_that_goes_away_ends_the_request_at_the_upstream(start):
             return await serving.logged("request_served")
 
     assert asyncio.run(asyncio.wait_for(go(), 60))["client_left"] is True
+
+
+def test_the_official_sdk_reads_answers_streams_and_errors(start):
+    chunk = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "tiny"}
+
+    async def handler(request):
+        body = await request.json()
+        if body["messages"][0]["content"] == "fail":
+            error = {
+                "message": "too long",
+                "type": "invalid_request_error",
+                "param": "messages",
+                "code": "too_long",
+            }
+            return web.json_response({"error": error}, status=400, headers={"x-request-id": "up-1"})
+        if not body.get("stream"):
+            message = {"role": "assistant", "content": body["model"]}
+            choice = {"index": 0, "finish_reason": "stop", "message": message}
+            return web.json_response({**chunk, "object": "chat.completion", "choices": [choice]})
+        response = web.StreamResponse(headers={"content-type": "text/event-stream"})
+        await response.prepare(request)
+        for word in ("one ", "two"):
+            event = {**chunk, "choices": [{"index": 0, "delta": {"content": word}}]}
+            await response.write(b"data: " + json.dumps(event).encode() + b"\n\n")
+        await response.write(b"data: [DONE]\n\n")
+        return response
+
+    async def go():
+        async with upstream(handler) as url:
+            serving = await start(MODELS + CHAT.format(url=url))
+            async with openai.AsyncOpenAI(
+                base_url=f"{serving.url}/v1", api_key="any", max_retries=0
+            ) as client:
+                create = client.chat.completions.with_raw_response.create
+                raw = await create(model="auto", messages=[{"role": "user", "content": "hi"}])
+                stream = await client.chat.completions.create(
+                    model="small", messages=[{"role": "user", "content": "hi"}], stream=True
+                )
+                words = [event.choices[0].delta.content async for event in stream]
+                with pytest.raises(openai.BadRequestError) as info:
+                    await create(model="small", messages=[{"role": "user", "content": "fail"}])
+                return raw, words, info.value
+
+    raw, words, error = asyncio.run(asyncio.wait_for(go(), 60))
+    assert raw.parse().choices[0].message.content == "tiny"
+    assert (raw.headers["x-yesno-route"], raw.headers["x-yesno-route-why"]) == ("small", "only_route")
+    assert words == ["one ", "two"]
+    assert (error.code, error.param) == ("too_long", "messages")
+    assert error.request_id.startswith("req_")
+    assert error.response.headers["x-upstream-request-id"] == "up-1"
 
 
 def test_an_answer_that_breaks_off_is_seen_to_be_broken(start):

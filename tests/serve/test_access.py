@@ -47,7 +47,6 @@ def test_a_line_says_who_asked_and_how_it_went_and_nothing_else(tmp_path, caplog
         "key": "alice",
         "alias": "fast",
         "questions": 1,
-        "output_tokens": 1,
     }
     assert caplog.records[-1].getMessage() == "request_served"
 
@@ -90,7 +89,7 @@ def test_a_chat_is_logged_with_its_route_tools_and_tokens(tmp_path, caplog):
     (line,) = lines(caplog)
     assert (line["route"], line["route_why"], line["alias"]) == ("small", "chosen", "auto")
     assert (line["tools_offered"], line["tools_sent"], line["tools_why"]) == (2, 0, "filtered")
-    assert (line["input_tokens"], line["output_tokens"], line["decision_requests"]) == (5, 7, 3)
+    assert (line["input_tokens"], line["output_tokens"], line["decision_requests"]) == (5, 7, 2)
 
 
 def test_probes_that_go_well_are_quiet(tmp_path, caplog):

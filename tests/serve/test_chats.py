@@ -1,6 +1,8 @@
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from yesno.errors import RequestProblem
 from yesno.serve.chats import count_left, read_chat, sent_on, tools_of_request, turn_key, turn_of
@@ -145,3 +147,42 @@ def test_a_request_shows_no_content():
     request = chat(tools=[FIND])
     assert "order" not in repr(request)
     assert "find" not in repr(tools_of_request(request))
+
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
+    max_leaves=8,
+)
+NAMES = st.sampled_from(["a", "b", "c"])
+ODD = st.sampled_from(
+    [{"type": "web_search"}, {"type": "function"}, {"type": "custom", "custom": {"name": "d"}}, {}, 3]
+)
+
+
+@given(
+    st.dictionaries(TEXT.filter(lambda name: name not in ("model", "messages", "stream")), JSON, max_size=4)
+)
+def test_fields_that_nobody_here_knows_pass_as_they_are(fields):
+    body = {**fields, "model": "auto", "messages": [USER]}
+    request = read_chat(body)
+    assert json.loads(sent_on(request, "tiny", None)) == {**body, "model": "tiny"}
+
+
+@given(
+    st.lists(NAMES.map(function) | ODD, max_size=6),
+    st.sets(NAMES),
+    st.sampled_from([None, "auto", "required"]),
+)
+def test_a_filter_only_ever_takes_tools_away_and_never_what_it_did_not_judge(offered, kept, choice):
+    request = chat(tools=offered, tool_choice=choice)
+    tools = tools_of_request(request)
+    if tools is None:
+        return
+    sent = json.loads(sent_on(request, "tiny", tools, kept)).get("tools", [])
+    assert count_left(tools, kept) == len(sent)
+    assert [tool for tool in offered if tool in sent] == sent
+    unjudged = [tool for tool in offered if tool not in tools.judged]
+    assert [tool for tool in sent if tool in unjudged] == unjudged
+    assert choice != "required" or sent

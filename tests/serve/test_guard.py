@@ -182,3 +182,32 @@ def test_limits_on_bodies_and_questions_come_from_the_file(serve):
     many = {**OPENAI, "questions": OPENAI["questions"] * 2}
     assert decide(service, keys["alice"], many).json["error"]["code"] == "too_many_questions"
     assert decide(service, keys["alice"], {**OPENAI, "input": "x" * 300}).status == 413
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("localhost:8000", 200),
+        ("127.0.0.1:8000", 200),
+        ("127.0.0.1", 200),
+        ("[::1]:8000", 200),
+        ("app.localhost", 200),
+        ("LOCALHOST", 200),
+        ("evil.example:8000", 403),
+        ("127.0.0.1.evil.example", 403),
+        ("localhost.evil.example", 403),
+        ("[::2]:8000", 403),
+        ("", 403),
+    ],
+)
+def test_a_server_without_keys_answers_to_this_machines_names(serve, host, status):
+    service, _ = serve(server="")
+    reply = decide(service, headers=[("host", host)])
+    assert reply.status == status
+    if status == 403:
+        assert reply.json["error"]["code"] == "host_not_allowed"
+
+
+def test_with_keys_a_server_may_have_any_name(serve):
+    service, keys = serve()
+    assert decide(service, keys["alice"], headers=[("host", "decisions.example")]).status == 200

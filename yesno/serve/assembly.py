@@ -14,7 +14,7 @@ from yesno.filters import ToolFilter
 from yesno.routers import ChatRouter
 from yesno.routers.routes import Route
 from yesno.serve.callers import Allowance, Caller, CallersBudget
-from yesno.serve.config import ServeConfig
+from yesno.serve.config import ServeConfig, is_loopback
 from yesno.serve.guard import Policy
 from yesno.serve.keys import KeyRing
 from yesno.serve.proxy import Chat, Target
@@ -90,7 +90,7 @@ def assemble(
 
 def policy_of(server: ServerTable, ring: KeyRing | None, callers: Mapping[str | None, Caller]) -> Policy:
     """Return what the guard goes by."""
-    return Policy(ring, callers, server.max_concurrency, server.timeout_s)
+    return Policy(ring, callers, server.max_concurrency, server.timeout_s, is_loopback(server.host))
 
 
 def settings_of(server: ServerTable) -> Settings:
@@ -130,7 +130,7 @@ def _model(
     if table.price is not None:
         given["price"] = table.price.price()
     if table.model.partition(":")[0] == "fake":
-        given["keep"] = 0
+        given.update(keep=0, native=table.strategy in ("auto", "native"))  # as with `--model`
     if cards is not None:
         given["calibration"] = cards
     if folder is not None:

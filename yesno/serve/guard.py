@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from structlog.contextvars import bind_contextvars, reset_contextvars
 
 from yesno.errors import RequestProblem
 from yesno.serve.callers import CALLER, Caller, Denial
+from yesno.serve.config import is_loopback
 from yesno.serve.keys import KeyRing
 from yesno.serve.openapi import OPEN
 
@@ -24,6 +27,7 @@ __all__ = ["Guard", "Policy"]
 
 KEY_HEADERS = (b"x-api-key", b"api-key")
 """Besides `authorization: Bearer …`."""
+_PORT = re.compile(r":\d*$")
 BUSY_RETRY_S = 1
 MOST_RETRY_S = 120
 """openai 3.57.0 gives up when it is told to wait longer (2026-11)."""
@@ -40,11 +44,15 @@ class Policy:
     max_concurrency: int | None = None
     timeout_s: float = 60.0
     """Seconds for a body to arrive."""
+    local: bool = False
+    """It listens on this machine alone; without keys it then answers to names of this machine alone, so that a web
+    page cannot reach it by a name of its own that leads here (DNS rebinding)."""
 
     def follow(self, other: Policy) -> None:
         """Be what another is, for requests that begin from now on."""
         self.ring, self.callers = other.ring, other.callers
         self.max_concurrency, self.timeout_s = other.max_concurrency, other.timeout_s
+        self.local = other.local
 
 
 class Guard:
@@ -59,14 +67,14 @@ class Guard:
         """Answer one request, or refuse it.
 
         Raises:
-            RequestProblem: 401 without a key that is known, 429 with one that has used what it may, 503 when the
+            RequestProblem: 401 without a key that is known, 403 by a name that is not this machine's, 429 with one that has used what it may, 503 when the
                 server has enough to do, 408 when the body does not arrive in time.
         """
         policy, exchange = self.policy, scope["yesno"]
         if scope["path"] in OPEN:
             await self._app(scope, receive, send)
             return
-        caller = policy.callers.get(_holder(policy.ring, exchange))
+        caller = policy.callers.get(_holder(policy, exchange))
         if caller is not None:
             exchange.allowed = caller.allowance.models
         if caller is None or scope["method"] != "POST":
@@ -89,8 +97,17 @@ class Guard:
             reset_contextvars(**bound)
 
 
-def _holder(ring: KeyRing | None, exchange: Exchange) -> str | None:
+def _holder(policy: Policy, exchange: Exchange) -> str | None:
+    ring = policy.ring
     if ring is None:
+        if policy.local and not _is_here(exchange.headers.get(b"host", b"localhost")):
+            raise RequestProblem(
+                "without keys this server answers to names of its own machine alone, such as localhost; a proxy "
+                "before it has to set `host`, or the server needs keys",
+                status=403,
+                kind="permission",
+                code="host_not_allowed",
+            )
         return None
     presented = _presented(exchange.headers)
     name = None if presented is None else ring.holder(presented)
@@ -106,6 +123,13 @@ def _holder(ring: KeyRing | None, exchange: Exchange) -> str | None:
         )
     exchange.caller = name
     return name
+
+
+@lru_cache(maxsize=64)
+def _is_here(host: bytes) -> bool:
+    """Return whether a `host` header names this machine."""
+    name = _PORT.sub("", host.decode("latin-1").lower())
+    return is_loopback(name) or name.endswith(".localhost")
 
 
 def _presented(headers: Mapping[bytes, bytes]) -> str | None:

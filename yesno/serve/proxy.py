@@ -45,7 +45,10 @@ class Target:
     """What a budget reserves for an answer whose request sets no limit."""
 
     def most(self, body: bytes, chat: ChatRequest) -> Amounts:
-        """Return the most that a request can use: as many input tokens as its body has bytes."""
+        """Return the most that a request can use: as many input tokens as its body has bytes.
+
+        An image that is named by its address can use more; then what the answer says counts, and the budget ends late.
+        """
         output = chat.output_tokens or self.max_output_tokens
         usd = None if self.price is None else self.price.most(len(body), output)
         return Amounts(usd, 1, len(body) + output)

@@ -7,7 +7,7 @@ import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import uvicorn
 
@@ -16,8 +16,9 @@ from yesno.serve.service import Service
 
 __all__ = ["Runner"]
 
-SETTLE_S = 0.1
-"""Between closing the listener and closing idle connections: what was accepted last still sends its request."""
+SETTLE_S = 1.0
+"""The longest wait for the first request of connections that were accepted last."""
+PAUSE_S = 0.02
 
 
 class Runner(uvicorn.Server):
@@ -59,22 +60,61 @@ class Runner(uvicorn.Server):
         """Read the configuration again."""
         task = asyncio.create_task(self._service.reload())
         self._reloads.add(task)
-        task.add_done_callback(self._reloads.discard)
+        task.add_done_callback(self._reloaded)
+
+    def _reloaded(self, task: asyncio.Task[bool]) -> None:
+        self._reloads.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            get_logger("serve").error("reload_failed", error=type(error).__name__)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Close the listener, let what was accepted be read, and wait for what is under way."""
+        """Close the listener, let all that connected before be read, and wait for what is under way."""
         self.config.timeout_graceful_shutdown = self._service.parts.server.drain_timeout_s  # type: ignore[assignment]  # as above
-        for server in self.servers:
-            server.close()
-        await asyncio.sleep(SETTLE_S)
+        loop = asyncio.get_running_loop()
+        for listener in sockets or []:
+            loop.remove_reader(listener)
+        # asyncio drops a connection that it is about to serve when its listener is closed (Python 3.11)
+        await asyncio.sleep(PAUSE_S)
+        for waiting in self._last_accepted(sockets or []):
+            await loop.connect_accepted_socket(self._protocol, waiting)
+        end = loop.time() + SETTLE_S
+        while self._silent() and loop.time() < end:  # noqa: ASYNC110 - uvicorn tells nobody
+            await asyncio.sleep(PAUSE_S)
         await super().shutdown(sockets)
         get_logger("serve").info("server_left")
+
+    def _last_accepted(self, sockets: list[socket.socket]) -> list[socket.socket]:
+        """Close the listener and return the connections that waited at it, which closing it would break."""
+        listeners = [listener.dup() for listener in sockets]
+        for server in self.servers:
+            server.close()
+        accepted = []
+        for listener in listeners:
+            listener.settimeout(0.0)
+            with listener, suppress(OSError):  # nobody waits any more
+                while True:
+                    accepted.append(listener.accept()[0])
+        return accepted
+
+    def _protocol(self) -> asyncio.Protocol:
+        """Return what serves a connection, as `uvicorn.Server.startup` makes it (0.54)."""
+        return self.config.http_protocol_class(  # type: ignore[call-arg]  # as uvicorn itself
+            config=self.config, server_state=self.server_state, app_state=self.lifespan.state
+        )
+
+    def _silent(self) -> bool:
+        """Return whether a connection has sent no request yet; uvicorn would close it unread."""
+        return any(getattr(c, "cycle", c) is None for c in self.server_state.connections)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Listen to our signals in place of uvicorn's, which would end the process by the signal."""
         if threading.current_thread() is not threading.main_thread():
             yield
+            return
+        if not hasattr(signal, "SIGHUP"):  # Windows
+            with super().capture_signals():
+                yield
             return
         loop = asyncio.get_running_loop()
         calls: dict[signal.Signals, Callable[[], None]] = {

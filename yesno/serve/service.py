@@ -10,7 +10,7 @@ from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 
 from yesno._log import get_logger
-from yesno.errors import ConfigError
+from yesno.errors import YesnoError
 from yesno.serve.access import AccessLog, Draining, Generation
 from yesno.serve.app import create_app
 from yesno.serve.assembly import Closing, Parts
@@ -78,7 +78,7 @@ class Service:
             before = self._parts
             try:
                 parts = await asyncio.to_thread(self._reread, before)
-            except ConfigError as error:
+            except (YesnoError, OSError) as error:
                 get_logger("serve").error("reload_refused", error=str(error))
                 return False
             self._take(parts)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from yesno.errors import ProviderUnavailable, UnreadableReply
 from yesno.evidence import Usage
+from yesno.providers._proxies import proxy_for
 from yesno.routers.replies import usage_of
 from yesno.serve.headers import Headers
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["Answer", "Upstream", "UsageWatch"]
 
 PATH = "/chat/completions"
+KEEP_S = 4.0
+"""Less than the five seconds after which uvicorn, and so vLLM and SGLang, close an idle connection (0.54; 2026-11): a
+request that meets such an end is lost."""
 LONGEST_EVENT = 4 * 2**20
 """Bytes of one line, or of an answer that is no stream, that are looked at for counts of tokens."""
 
@@ -50,6 +54,7 @@ class Upstream:
     ) -> None:
         self.route = route
         self._url = base_url.rstrip("/") + PATH
+        self._proxy = proxy_for(self._url)
         self._key = key
         self._connect_s = connect_timeout_s
         self._timeout_s = timeout_s
@@ -73,7 +78,9 @@ class Upstream:
         if self._key is not None:
             given.append(("authorization", f"Bearer {self._key}"))
         try:
-            response = await self._open().post(self._url, data=body, headers=given, allow_redirects=False)
+            response = await self._open().post(
+                self._url, data=body, headers=given, allow_redirects=False, proxy=self._proxy
+            )
         except TimeoutError as error:
             raise self._unavailable("did not answer in time", status=504) from error
         except (aiohttp.ClientError, OSError) as error:
@@ -110,7 +117,7 @@ class Upstream:
         """Return what makes the connections."""
         import aiohttp
 
-        return aiohttp.TCPConnector(limit=0, keepalive_timeout=15)
+        return aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEP_S)
 
     def _open(self) -> aiohttp.ClientSession:
         if self._session is None:
@@ -124,7 +131,6 @@ class Upstream:
                 cookie_jar=aiohttp.DummyCookieJar(),
                 auto_decompress=False,
                 skip_auto_headers=("user-agent", "accept", "accept-encoding"),
-                trust_env=True,
             )
         return self._session
 
