@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from yesno._frozen import FrozenDict
@@ -26,15 +26,14 @@ class Parameters:
 
     def overridden_by(self, other: Parameters | None) -> Parameters:
         """Return these parameters with every one that `other` sets in place of ours."""
-        if other is None or other == _NONE:
+        if other is None:
             return self
-        own = [getattr(self, name) for name in _NAMES]
-        set_by_other = [getattr(other, name) for name in _NAMES]
-        return Parameters(*(o if s is None else s for o, s in zip(own, set_by_other, strict=True)))
-
-
-_NAMES = tuple(field.name for field in fields(Parameters))
-_NONE = Parameters()
+        # field by field, for this is on the way of every decision
+        name = self.model_name if other.model_name is None else other.model_name
+        timeout_s = self.timeout_s if other.timeout_s is None else other.timeout_s
+        if name is self.model_name and timeout_s is self.timeout_s:
+            return self
+        return Parameters(name, timeout_s)
 
 
 @dataclass(frozen=True, slots=True, init=False)

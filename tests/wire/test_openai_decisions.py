@@ -530,3 +530,22 @@ def test_what_is_undecided_travels_as_a_refusal_that_says_so_and_comes_back():
         Undecided("incomplete_distribution"),
         Refusal(),
     ]
+
+
+def test_an_error_knows_the_path_of_what_is_at_fault():
+    with pytest.raises(QuestionError) as info:
+        asked(predicate(), {**choice("a1", "b1"), "choices": [{"value": "a1"}, {"value": 3}]})
+    assert info.value.where == ("questions", 1, "choices", 1, "value")
+
+
+def test_usage_tells_what_was_cached_written_and_thought():
+    request = asked(predicate())
+    usage = Usage(10, 5, 4, cache_written_tokens=3, reasoning_tokens=2)
+    (name,) = request.request.questions
+    assert encode_response(request, DecisionResponse({name: YesNoAnswer(0.5)}, usage=usage))["usage"] == {
+        "input_tokens": 10,
+        "input_tokens_details": {"cached_tokens": 4, "cache_write_tokens": 3},
+        "output_tokens": 5,
+        "output_tokens_details": {"reasoning_tokens": 2},
+        "total_tokens": 15,
+    }

@@ -1,6 +1,8 @@
 """System One on the wire, both ways."""
 
 import json
+import math
+import pickle
 
 import pytest
 from hypothesis import given
@@ -21,7 +23,7 @@ from yesno.questions import (
 )
 from yesno.request import DecisionRequest
 from yesno.response import DecisionResponse
-from yesno.wire.decisions import Limits
+from yesno.wire.decisions import Limits, shares_of
 from yesno.wire.systemone import (
     TYPESAFE,
     Dialect,
@@ -377,3 +379,34 @@ def test_what_has_no_answer_is_left_out_named_apart_and_comes_back():
         Refusal("content_filter"),
         Undecided("incomplete_distribution"),
     ]
+
+
+def test_an_error_knows_the_path_of_what_is_at_fault():
+    with pytest.raises(QuestionError) as info:
+        asked({"a b": {"type": "score", "criteria": ["low", None]}})
+    assert info.value.where == ("questions", "a b", "criteria", 1)
+    assert pickle.loads(pickle.dumps(info.value)).where == info.value.where  # noqa: S301 - our own
+
+
+def test_an_answer_says_how_it_was_read_and_between_which_bounds():
+    request = decode_request(encode_request(DecisionRequest("x", {"q": YesNo("q?")}), model="m"))
+    answer = YesNoAnswer(0.5, low=0.4, high=0.7, label_mass=0.7, method="logprobs", calibrated=True)
+    body = encode_response(request, DecisionResponse({"q": answer}))
+    assert body["answers"]["q"] == {
+        "type": "noul",
+        "x_method": "logprobs",
+        "x_label_mass": 0.7,
+        "x_low": 0.4,
+        "x_high": 0.7,
+        "x_calibrated": True,
+        "noul": 0.5,
+    }
+
+
+@pytest.mark.parametrize(
+    ("total", "kept"), [(1 + 9e-4, True), (1 - 9e-4, True), (1.002, False), (0.9, False)]
+)
+def test_a_distribution_that_was_rounded_is_made_to_sum_to_one_and_another_is_none(total, kept):
+    shares = shares_of(TEAM, ChoiceAnswer("billing", {"billing": total - 0.25, "support": 0.25}))
+    assert (shares is not None) == kept
+    assert not kept or math.fsum(shares) == pytest.approx(1, abs=1e-12)

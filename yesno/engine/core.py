@@ -200,7 +200,7 @@ class Core:
     def _merged(self, own: Parameters | None, given: Parameters | None) -> Parameters:
         merged = self._defaults.overridden_by(own).overridden_by(given)
         if merged.timeout_s is not None and checked_positive("timeout_s", merged.timeout_s) > NO_LIMIT_S:
-            return replace(merged, timeout_s=None)
+            return Parameters(merged.model_name)
         return merged
 
     @cached_property

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
+from itertools import count
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -33,6 +34,9 @@ Routes: TypeAlias = Mapping[str, Mapping[str, Endpoint]]
 """Path -> method -> endpoint."""
 
 JSON = b"application/json"
+_OWN = os.urandom(8).hex()
+"""Tells the requests of this process from those of others."""
+_COUNT = count()
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._:-]{1,128}")
 
 
@@ -116,7 +120,7 @@ class App:
     def _exchange(self, scope: Scope) -> Exchange:
         headers = dict(scope["headers"])
         given = headers.get(b"x-request-id", b"")
-        request_id = given.decode() if _REQUEST_ID.fullmatch(given) else f"req_{os.urandom(12).hex()}"
+        request_id = given.decode() if _REQUEST_ID.fullmatch(given) else f"req_{_OWN}{next(_COUNT):08x}"
         protocol: Protocol = "systemone" if scope["path"] == "/v1/systemone" else "openai"
         return Exchange(request_id, protocol, self.settings, headers)
 
