@@ -1,16 +1,13 @@
 """`yesno serve`, up to the point where it would listen for good."""
 
-import json
-import logging
 import socket
 import sys
 from contextlib import ExitStack
 
 import pytest
 
-from yesno._log import get_logger
 from yesno.cli.options import Connection
-from yesno.cli.serving import bound, log_to_stderr, named_models, opened, told
+from yesno.cli.serving import bound, named_models, opened, told
 from yesno.errors import ConfigError
 
 
@@ -119,21 +116,3 @@ def test_without_the_extra_it_says_what_to_install(monkeypatch, run):
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     code, _, err = run("serve", "--model", "fake")
     assert (code, err) == (2, "yesno: serving needs the package uvicorn; pip install 'yesno[serve]'\n")
-
-
-def test_what_the_library_warns_of_is_a_json_object_on_standard_error(capsys, monkeypatch):
-    logger = logging.getLogger("yesno")
-    monkeypatch.setattr(logger, "handlers", [])
-    monkeypatch.setattr(logger, "level", logger.level)
-    log_to_stderr()
-    get_logger("serve").warning("request_failed", alias="m", error="no route to host")
-    get_logger("serve").info("not_worth_a_line")
-    (line,) = capsys.readouterr().err.splitlines()
-    written = json.loads(line)
-    assert written.pop("timestamp")
-    assert written == {
-        "event": "request_failed",
-        "level": "warning",
-        "alias": "m",
-        "error": "no route to host",
-    }
