@@ -87,7 +87,7 @@ def test_sigterm_under_load_loses_no_accepted_request(start):
         return load, before, await serving.ended()
 
     load, before, code = asyncio.run(go())
-    assert before > 50
+    assert before > 0
     assert load.lost == []
     assert load.answered > before  # it still answered while it was leaving
     assert load.refused == 16

@@ -3,6 +3,8 @@ import json
 from datetime import date
 
 import pytest
+from aiohttp import ClientConnectorError
+from aiohttp.client_reqrep import ConnectionKey
 
 from tests.serve.client import ask, post
 from tests.serve.scripted import CHAT_TOML, Scripted, service_of
@@ -281,6 +283,16 @@ def test_a_failed_request_costs_no_tokens(tmp_path):
     house = House(tmp_path, text, large=Scripted(b"{}", status=500))
     house.post({"model": "large"})
     assert (spent(house).requests, spent(house).tokens) == (1, 0)
+
+
+@pytest.mark.parametrize("sent", [True, False], ids=["broken", "never_sent"])
+def test_what_was_never_sent_costs_no_tokens(tmp_path, sent):
+    lost = ProviderUnavailable("cannot be reached", provider="large", status=502)
+    key = ConnectionKey("large", 80, False, False, None, None, None)
+    lost.__cause__ = OSError("reset") if sent else ClientConnectorError(key, OSError("refused"))
+    house = House(tmp_path, "[limits]\nbudget_tokens = 100000\n" + CHAT_TOML, large=Scripted(error=lost))
+    assert house.post({"model": "large"}).status == 502
+    assert (spent(house).tokens > 0, spent(house).requests) == (sent, 1)
 
 
 def test_a_spent_budget_sends_nothing(tmp_path):

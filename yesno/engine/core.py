@@ -121,14 +121,9 @@ class Core:
         self.ladder = ladder_for(
             strategy, profile.strategies, strict=strict, place=self.provider.name, on_fall=self._tell_fall
         )
-        self.asking = Asking(
-            templates,
-            checked_share("min_label_mass", min_label_mass),
-            self.priors,
-            self.ladder,
-            checked_orders(orders),
-            calibrations=calibrations_for(calibration, self.provider.name, self._warn),
-        )
+        mass, ordered = checked_share("min_label_mass", min_label_mass), checked_orders(orders)
+        cards = calibrations_for(calibration, self.provider.name, self._warn)
+        self.asking = Asking(templates, mass, self.priors, self.ladder, ordered, calibrations=cards)
         self.packer = packer_for(packing, self.asking, self.provider.model)
         self.timeout_s = profile.timeout_s if timeout_s is None else checked_positive("timeout_s", timeout_s)
         self.concurrency = checked_count(

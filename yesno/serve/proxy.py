@@ -158,6 +158,7 @@ class ChatProxy:
                 _check_key(answer, plan.route, told)
                 await _pass_back(answer, told, watch, send)
         except ProviderError as error:
+            failed = failed or _was_never_sent(error)
             if exchange.status is None:
                 raise _problem(error, told) from error
             exchange.problem = "upstream_broke_off"  # the client sees that the body is not whole
@@ -236,6 +237,12 @@ async def _pass_back(answer: Answer, told: Mapping[str, str], watch: UsageWatch,
             watch.see(piece)
             await send({"type": "http.response.body", "body": piece, "more_body": True})
     await send({"type": "http.response.body", "body": b""})
+
+
+def _was_never_sent(error: ProviderError) -> bool:
+    import aiohttp
+
+    return isinstance(error.__cause__, aiohttp.ClientConnectorError)
 
 
 def _problem(error: ProviderError, told: Mapping[str, str]) -> RequestProblem:
