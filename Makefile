@@ -4,13 +4,14 @@ BIN := $(VENV)/bin
 NODE := $(VENV)/clients-node
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help demo test check unit integration clients-node clients-node-if-possible wheel clean
+.PHONY: help demo test check unit integration clients-node clients-node-if-possible wheel fuzz clean
 
 help:
 	@echo "make demo   ask the embedded model a dozen questions"
 	@echo "make test   check, all tests that need no key, the built wheel"
 	@echo "make check  format, lint, types, floors, house rules"
 	@echo "make clients-node  decision clients for Node against the server; needs npm"
+	@echo "make fuzz   100,000 odd inputs of each kind for the calls of tools; minutes"
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -57,6 +58,11 @@ clients-node-if-possible:
 
 wheel: $(VENV)/.dev
 	$(BIN)/python scripts/check_wheel.py
+
+fuzz: $(VENV)/.dev
+	$(BIN)/python -m tests.toolcalls.fuzzing 100000
+	$(PIP) install -c constraints.txt -e '.[fuzz]'
+	$(BIN)/python -m tests.toolcalls.guided 100000
 
 clean:
 	rm -rf $(VENV) dist build

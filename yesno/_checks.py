@@ -1,4 +1,4 @@
-"""Settings that are counts or shares, refused by name."""
+"""Settings of the wrong kind, refused by name."""
 
 from __future__ import annotations
 
@@ -6,7 +6,14 @@ import math
 
 from yesno.errors import ConfigError
 
-__all__ = ["checked_count", "checked_positive", "checked_share"]
+__all__ = [
+    "check_kinds",
+    "check_methods",
+    "checked_count",
+    "checked_positive",
+    "checked_seconds",
+    "checked_share",
+]
 
 
 def checked_count(name: str, value: int) -> int:
@@ -40,3 +47,36 @@ def checked_positive(name: str, value: float) -> float:
     if type(value) not in (int, float) or not value > 0:
         raise ConfigError(f"`{name}` must be a number above 0, not {value!r}")
     return value
+
+
+def checked_seconds(name: str, value: float) -> float:
+    """Return a finite number of at least 0.
+
+    Raises:
+        ConfigError: It is none.
+    """
+    if type(value) not in (int, float) or not 0 <= value < math.inf:
+        raise ConfigError(f"`{name}` must be a number of seconds from 0, not {value!r}")
+    return value
+
+
+def check_kinds(**settings: tuple[object, type]) -> None:
+    """Check that values, where they are given, are of a class; name -> value and class.
+
+    Raises:
+        ConfigError: One is not.
+    """
+    for name, (value, kind) in settings.items():
+        if value is not None and not isinstance(value, kind):
+            raise ConfigError(f"`{name}` must be a `{kind.__name__}`, not a {type(value).__name__}")
+
+
+def check_methods(name: str, value: object, *methods: str) -> None:
+    """Check that a value, where it is given, has methods.
+
+    Raises:
+        ConfigError: It lacks one.
+    """
+    for method in methods:
+        if value is not None and not callable(getattr(value, method, None)):
+            raise ConfigError(f"`{name}` must have a method `{method}`; a {type(value).__name__} has none")

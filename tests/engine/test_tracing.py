@@ -71,6 +71,7 @@ def test_a_decision_is_one_span_with_the_conventions_attributes(shell, traced):
         "gen_ai.usage.input_tokens": 120,
         "gen_ai.usage.output_tokens": 4,
         "gen_ai.usage.cache_read.input_tokens": 64,
+        "gen_ai.usage.cache_creation.input_tokens": 0,
         "gen_ai.usage.reasoning.output_tokens": 2,
         "yesno.questions": 2,
         "yesno.requests": 2,

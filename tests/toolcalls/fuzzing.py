@@ -1,6 +1,6 @@
 """Inputs that nobody would write, and what must hold for all of them.
 
-`python -m tests.toolcalls.fuzzing 100000` tries as many of each kind.
+`python -m tests.toolcalls.fuzzing 100000` tries as many of each kind; `tests.toolcalls.guided` lets atheris choose them.
 """
 
 import copy
@@ -8,20 +8,24 @@ import json
 import random
 import sys
 from types import SimpleNamespace
-
-import pytest
+from typing import Any
 
 from tests.toolcalls.support import USER, Log, anthropic, chat, plain, responses, sealed
-from yesno.errors import PendingStateError, QuestionError, ToolError
+from yesno.errors import DecisionError, PendingStateError, QuestionError, ToolError
 from yesno.toolcalls import (
+    Allow,
     ConfirmationRequired,
     PendingCalls,
     Reply,
+    Tool,
     ToolCallingManager,
+    answers_document,
+    read_answers,
     run_without_model,
     tool,
 )
 from yesno.toolcalls.arguments import ArgumentsProblem, read_arguments
+from yesno.toolcalls.reading import ProblemsError
 
 SEEDS = [
     '{"x": 1, "y": "a"}',
@@ -117,8 +121,23 @@ def mangled_values(rng, value, times=2):
     return value
 
 
+@tool
+def typed(x: int = 0, y: str | None = None, z: Any = None, **others: list[float] | str):
+    """Take something."""
+
+
+@tool(strict=False)
+def lenient(x: int = 0, y: str | None = None, z: Any = None, **others: Any):
+    """Take something."""
+
+
+DESCRIBED = Tool("described", "Take it.", {"properties": {"x": {"type": "integer"}, "y": {"enum": ["a", 1]}}})
+
+
 def check_arguments(text):
-    """Reading never crashes, and what is read has one reading only."""
+    """Reading never crashes, and what is read has one reading only, whoever reads it."""
+    for given in (typed, lenient, DESCRIBED):
+        check_read(given, text)
     try:
         value = read_arguments(text)
     except ArgumentsProblem:
@@ -134,9 +153,17 @@ def check_arguments(text):
     return True
 
 
-@tool
-def typed(x: int = 0, y: str | None = None):
-    """Take something."""
+def check_read(given, text):
+    """A tool refuses arguments by name, or is shown and called with the same values."""
+    try:
+        arguments = given.reader.read(text, strict=given.strict)
+    except ProblemsError:
+        return
+    read = read_arguments(text)
+    assert arguments.values.keys() == read.keys()
+    assert json.loads(arguments.shown).keys() == read.keys()
+    if "z" in read:
+        assert arguments.values["z"] == read["z"]
 
 
 MANAGER = ToolCallingManager()
@@ -156,6 +183,45 @@ def check_reply(reply):
     return True
 
 
+STREAMS = [
+    [
+        {
+            "choices": [
+                {"index": 0, "delta": {"tool_calls": [{"index": 0, "id": "c1", "function": {"name": "a"}}]}}
+            ]
+        },
+        {"choices": [{"index": 0, "delta": {"tool_calls": [{"index": 0, "function": {"arguments": "{}"}}]}}]},
+        {"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]},
+    ],
+    [
+        {"type": "message_start", "message": {"role": "assistant", "content": []}},
+        {
+            "type": "content_block_start",
+            "index": 0,
+            "content_block": {"type": "tool_use", "id": "c1", "name": "a", "input": {}},
+        },
+        {
+            "type": "content_block_delta",
+            "index": 0,
+            "delta": {"type": "input_json_delta", "partial_json": "{}"},
+        },
+        {"type": "message_delta", "delta": {"stop_reason": "tool_use"}},
+    ],
+    [{"type": "response.completed", "response": responses(("a", {}))}],
+    [{"index": 0, "id": "c1", "name": "a", "arguments": "{}"}, {"finish_reason": "tool_calls"}],
+]
+
+
+def check_stream(chunks):
+    """A stream is refused by one of our errors, or gives a reply."""
+    try:
+        reply = Reply.from_chunks(chunks)
+    except (ToolError, QuestionError):
+        return False
+    check_reply(reply)
+    return True
+
+
 class Paused:
     """A record of one waiting call, to be mangled."""
 
@@ -167,9 +233,10 @@ class Paused:
         self.store = SimpleNamespace(
             issue=lambda id, digest, expires: None, digest=lambda id: None, consume=lambda id, expires: False
         )
-        with pytest.raises(ConfirmationRequired) as stop:
+        try:
             run_without_model(self.flow())
-        self.text = stop.value.pending.model_dump_json()
+        except ConfirmationRequired as stop:
+            self.text = stop.pending.model_dump_json()
         self.values = json.loads(self.text)
         self.manager = sealed(store=self.store)  # takes no record: only the signature is asked about
 
@@ -178,12 +245,30 @@ class Paused:
 
     def check(self, pending):
         """A record is taken by its signature only when it says what was signed; nothing runs."""
-        with pytest.raises(PendingStateError) as refused:
+        try:
             run_without_model(self.flow(pending=pending, decisions={"c1": True}))
+        except PendingStateError as error:
+            refused = error.reason
         assert self.log == []
-        taken = refused.value.reason == "already_used"
+        taken = refused == "already_used"
         assert not taken or PendingCalls.read(pending) == PendingCalls.read(self.values)
         return taken
+
+    def check_answers(self, document):
+        """Answers are refused, or decide about every call, and allow none that they do not say is allowed."""
+        try:
+            decisions = read_answers(document, PendingCalls.read(self.values))
+        except DecisionError:
+            return False
+        read = json.loads(document) if isinstance(document, str | bytes) else document
+        assert set(decisions) == {"c1", "c2"}
+        assert isinstance(decisions["c1"], Allow) == (read["decisions"]["c1"]["allow"] is True)
+        return True
+
+    @property
+    def answers(self):
+        """Answers about the record, as they come back."""
+        return answers_document(PendingCalls.read(self.values), {"c1": True})
 
 
 def main(count, seed=1):
@@ -192,8 +277,10 @@ def main(count, seed=1):
     kinds = {
         "arguments": lambda: check_arguments(mangled_text(rng)),
         "replies": lambda: check_reply(mangled_values(rng, rng.choice(SHAPES))),
+        "streams": lambda: check_stream(mangled_values(rng, rng.choice(STREAMS))),
         "records, as values": lambda: paused.check(mangled_values(rng, paused.values)),
         "records, as text": lambda: paused.check(with_another_letter(rng, paused.text)),
+        "answers": lambda: paused.check_answers(mangled_values(rng, paused.answers)),
     }
     for kind, check in kinds.items():
         taken = sum(check() for _ in range(count))

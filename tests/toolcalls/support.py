@@ -144,3 +144,8 @@ def contents(run):
 def sealed(**settings):
     """Return a manager whose records are signed and good for one use."""
     return ToolCallingManager(**{"signer": PendingSigner(KEY), "store": InMemoryPendingStore(), **settings})
+
+
+def sendable(run):
+    """Return whether a host can be sent the conversation of a run: it is JSON, in whole letters."""
+    return bool(json.dumps(run.messages, allow_nan=False, ensure_ascii=False).encode("utf-8"))

@@ -8,9 +8,11 @@ from hypothesis import strategies as st
 
 from tests.toolcalls.fuzzing import (
     SHAPES,
+    STREAMS,
     Paused,
     check_arguments,
     check_reply,
+    check_stream,
     mangled_text,
     mangled_values,
 )
@@ -59,6 +61,25 @@ def test_no_value_is_a_reply_that_crashes(value):
 @given(st.randoms(use_true_random=False), st.sampled_from(SHAPES))
 def test_no_mangled_reply_crashes_or_loses_a_call(rng, reply):
     check_reply(mangled_values(rng, reply))
+
+
+@given(st.randoms(use_true_random=False), st.sampled_from(STREAMS))
+def test_no_mangled_stream_crashes(rng, chunks):
+    check_stream(mangled_values(rng, chunks))
+
+
+@pytest.mark.parametrize("chunks", STREAMS, ids=["chat", "anthropic", "responses", "plain"])
+def test_the_streams_themselves_are_read(chunks):
+    assert check_stream(chunks)
+
+
+@given(st.randoms(use_true_random=False))
+def test_no_mangled_answer_allows_anything(paused, rng):
+    paused.check_answers(mangled_values(rng, paused.answers))
+
+
+def test_the_answers_themselves_are_read(paused):
+    assert paused.check_answers(paused.answers)
 
 
 @given(st.randoms(use_true_random=False))

@@ -160,22 +160,6 @@ def test_the_smaller_of_two_limits_of_one_tool_counts(bench, log):
     assert statuses(bench.execute(tell, counted("b", 2), tools)) == ["ran", "over_limit"]
 
 
-@pytest.mark.parametrize("on_exceeded", ["raise", "tell_model"])
-def test_when_the_time_is_over_the_rest_is_not_begun(bench, tools, log, monkeypatch, on_exceeded):
-    now = iter([0.0, 1.0, 11.0, 12.0, 13.0])
-    monkeypatch.setattr("yesno.toolcalls.batch.monotonic", lambda: next(now))
-    manager = limited(seconds=10, on_exceeded=on_exceeded)
-    reply = chat(("a", {}), ("b", {}), ("b", {"n": 2}))
-    if on_exceeded == "raise":
-        with pytest.raises(ToolLimitExceeded) as raised:
-            bench.execute(manager, reply, tools)
-        run = raised.value.partial
-    else:
-        run = bench.execute(manager, reply, tools)
-    assert statuses(run) == ["ran", "over_limit", "over_limit"]
-    assert log.names == ["a"]
-
-
 def test_no_limit_is_a_limit_of_none(bench, tools):
     unlimited = limited(per_tool=None, total=None, identical=None)
     assert statuses(bench.execute(unlimited, chat(*[("a", {})] * 200), tools)) == ["ran"] * 200

@@ -391,7 +391,7 @@ def test_the_stop_shows_names_and_travels_between_processes(bench, tools):
 def test_nothing_can_hide_in_the_line_for_people(bench, tools):
     hidden = "a\u202eb\u200bc\x1b[2J\n\U000e0041"
     pending = bench.paused(sealed(), chat(("delete", {"path": hidden})), tools)
-    assert pending.calls[0].summary == r'delete({"path": "a\u202eb\u200bc\u001b[2J\n\ue0041"})'
+    assert pending.calls[0].summary == r'delete({"path": "a\u202eb\u200bc\u001b[2J\n\U000e0041"})'
 
 
 def test_halves_of_surrogates_in_a_call_beside_do_not_spoil_the_record(bench, tools):

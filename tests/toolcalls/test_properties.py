@@ -6,19 +6,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.shells import Async, Sync
-from tests.toolcalls.support import SHAPES, USER, Bench, Log, sealed, statuses
+from tests.toolcalls.support import SHAPES, USER, Bench, Log, chat, responses, sealed, statuses
 from yesno.errors import PendingStateError, RetryTool, ToolFailed
 from yesno.messages import messages_of
 from yesno.toolcalls import (
     Allow,
     ConfirmationRequired,
     Deny,
+    Reply,
     Tool,
     ToolAnnotations,
     ToolLimits,
     Verdict,
     run_without_model,
 )
+from yesno.toolcalls.histories import History
+from yesno.toolcalls.texts import denied_text
 
 RAISED = st.none() | st.sampled_from([ValueError("x"), RetryTool("again"), ToolFailed(""), OSError()])
 CONFIRM = st.sampled_from([False, True, "auto", lambda call, context: None, lambda call, context: False])
@@ -139,3 +142,27 @@ def test_running_at_once_gives_what_running_in_turn_gives(names, width):
     for bench in BENCHES.values():
         one, many = (bench.execute(sealed(parallel=n, limits=limits), reply, tools) for n in (1, width))
         assert one.messages == many.messages
+
+
+SAID = st.sampled_from(
+    [
+        [{"role": "user", "content": "Do it."}],
+        [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "x", "content": "done"}]}],
+        [{"role": "assistant", "content": "Done."}],
+        [chat(("a", {"n": 1}), ("b", {}))["choices"][0]["message"]],
+        [{"role": "tool", "tool_call_id": "c1", "content": denied_text("no")}],
+        [{"type": "reasoning", "id": "r", "summary": []}, *responses(("a", {"n": 2}))["output"]],
+    ]
+)
+
+
+@given(st.lists(SAID, max_size=40), st.booleans())
+def test_a_turn_read_from_its_end_is_the_turn(parts, ends_with_reply):
+    given = [item for part in parts for item in part]
+    reply = Reply.parse(chat(("last", {}, "z1")))
+    messages = [*given, *reply.items] if ends_with_reply else given
+    history = History.read(messages, reply)
+    assert history.has_reply == ends_with_reply
+    assert history.said == (messages_of(given) if given else ())
+    whole = History(given, history.said, has_reply=False)
+    assert (history.turn, history.calls) == (whole.turn, whole.calls)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from yesno.cli.layers import read_json
+from yesno.cli.menu import has_keys, picked
 from yesno.cli.options import Json
 from yesno.cli.session import INTERRUPTED, OK
 from yesno.cli.views import counted, screen
@@ -48,7 +49,7 @@ def approve_calls(
 ) -> int:
     """Show the calls that wait, and ask about each.
 
-    Nothing is run. What is decided goes back to the program that stopped, which checks and runs it.
+    In a terminal choose with the arrow keys and Enter, or with y and n. Nothing is run. What is decided goes back to the program that stopped, which checks and runs it.
     """
     from yesno.toolcalls import PendingCalls, answers_document
 
@@ -93,8 +94,6 @@ def _given(allow: Sequence[str], deny: Sequence[str]) -> dict[str, Any]:
 
 
 def _asked(record: PendingCalls, open_calls: Sequence[PendingCall]) -> dict[str, Any]:
-    from rich.prompt import Confirm
-
     console = screen(stderr=True)
     waiting, others = len(open_calls), [call for call in record.calls if call not in open_calls]
     console.print(f"[bold]{counted(waiting, 'call waits', 'calls wait')} for you[/]")
@@ -103,8 +102,19 @@ def _asked(record: PendingCalls, open_calls: Sequence[PendingCall]) -> dict[str,
     found: dict[str, Any] = {}
     for place, call in enumerate(open_calls, start=1):
         _show_call(console, call, f"{place} of {waiting}")
-        found[call.id] = True if Confirm.ask("Run it?", console=console) else _refused(console)
+        found[call.id] = True if _is_allowed(console) else _refused(console)
     return found
+
+
+def _is_allowed(console: Console) -> bool:
+    from rich.prompt import Confirm
+
+    if not has_keys(console):
+        return Confirm.ask("Run it?", console=console)
+    console.print("[bold]Run it?[/]")
+    allowed = picked(console, [("y", "Run it"), ("n", "Do not run it")], start=1) == 0
+    console.print("[green]> Run it[/]" if allowed else "[red]> Do not run it[/]")
+    return allowed
 
 
 def _refused(console: Console) -> Deny:

@@ -85,12 +85,12 @@ class Audit:
         Raises:
             AuditError: It could not be written and is required.
         """
-        event: Event = {"event": name, "time": self._clock().isoformat()}
-        event.update({key: value for key, value in fields.items() if value is not None})
-        for key, value in private.items():
-            if value is not None and (self.include_arguments or key == "error"):
-                self._add_private(event, key, value)
         try:
+            event: Event = {"event": name, "time": self._clock().isoformat()}
+            event.update({key: value for key, value in fields.items() if value is not None})
+            for key, value in private.items():
+                if value is not None and (self.include_arguments or key == "error"):
+                    self._add_private(event, key, value)
             with self._lock:
                 if self._chain:
                     event["prev"] = self._prev

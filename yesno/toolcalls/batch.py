@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import Any
@@ -28,11 +28,14 @@ from yesno.toolcalls.running import Done, Job
 from yesno.toolcalls.texts import (
     changed_text,
     failed_text,
+    late_text,
     limit_text,
     not_run_text,
     result_text,
+    said_by,
     timed_out_text,
 )
+from yesno.toolcalls.timing import TurnTimes
 from yesno.tools import ToolContext
 
 __all__ = ["Batch", "Log"]
@@ -104,6 +107,10 @@ class Batch:
     limits: ToolLimits
     errors: ToolErrors
     parallel: int = 1
+    timer: Callable[[], float] = monotonic
+    times: TurnTimes | None = None
+    spent_s: float = 0.0
+    """Seconds for which the tools of the turn ran so far."""
     record: PendingCalls | None = None
     jobs: dict[str, Job] = field(default_factory=dict, repr=False)
 
@@ -121,7 +128,7 @@ class Batch:
         direct = all(
             s.tool is not None and s.tool.return_direct and s.result.ok for s in self.slots if s.result
         )
-        return ToolRun(messages, new, results, return_direct=direct)
+        return ToolRun(messages, new, results, return_direct=direct, spent_s=self.spent_s)
 
     def exceeded(self, text: str, *, tool_name: str | None, limit: float) -> ToolLimitExceeded:
         """Return the error of a limit that was broken, with a conversation that can be sent."""
@@ -156,20 +163,25 @@ class Batch:
         """
         waiting = [slot for slot in self.slots if slot.call.id in self.jobs]
         width = self._width(waiting)
-        until = None if self.limits.seconds is None else monotonic() + self.limits.seconds
+        limit = self.limits.seconds
         try:
             while waiting:
                 group, waiting = waiting[:width], waiting[width:]
-                left = None if until is None else until - monotonic()
+                left = None if limit is None else limit - self.spent_s
                 if left is not None and left <= 0:
                     self._late([*group, *waiting])
                     break
                 for slot in group:
                     self.log.about("started", slot)
                 jobs = [_within(self.jobs[slot.call.id], left) for slot in group]
+                begun = self.timer()
+                try:
+                    dones = yield jobs
+                finally:
+                    self._spend(self.timer() - begun)
                 raised = [
                     self._conclude(slot, job, done)
-                    for slot, job, done in zip(group, jobs, (yield jobs), strict=True)
+                    for slot, job, done in zip(group, jobs, dones, strict=True)
                 ]
                 for slot in group:
                     self._tell_finished(slot)
@@ -181,13 +193,18 @@ class Batch:
             raise
         return self.finished()
 
+    def _spend(self, seconds: float) -> None:
+        self.spent_s += max(0.0, seconds)  # a clock may go back
+        if self.times is not None:
+            self.times.keep(self.history.calls_of(self.reply), self.spent_s)
+
     def _width(self, waiting: Sequence[Slot]) -> int:
         safe = all(slot.tool is not None and slot.tool.only_reads for slot in waiting)
         return self.parallel if safe else 1
 
     def _late(self, slots: Sequence[Slot]) -> None:
         seconds = self.limits.seconds or 0.0
-        text = f"the tools of one reply may take {seconds:g} seconds together"
+        text = late_text(seconds)
         for slot in slots:
             slot.settle("over_limit", limit_text(text))
             self.log.about("limit", slot, status="over_limit")
@@ -211,8 +228,8 @@ class Batch:
             return made("timed_out", timed_out_text(job.timeout_s or 0.0), "ToolTimeout")
         if done.error is None:
             return made("ran", result_text(done.value))
-        told = f"{type(done.error).__name__}: {done.error}".removesuffix(": ")
-        said = str(done.error).strip()
+        said = said_by(done.error)
+        told = f"{type(done.error).__name__}: {said}".removesuffix(": ")
         if isinstance(done.error, RetryTool | InvalidArgumentsError) and said:
             return made("failed", said, told)
         if isinstance(done.error, ToolFailed) and said:

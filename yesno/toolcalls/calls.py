@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 from yesno.toolcalls.arguments import ArgumentsProblem, read_arguments
 from yesno.toolcalls.canonical import canonical
 from yesno.toolcalls.decisions import Decision
+from yesno.toolcalls.written import without_surrogates
 
 __all__ = ["CallResult", "Plan", "PlannedCall", "Status", "ToolCall", "ToolRun", "Why"]
 
@@ -78,6 +79,9 @@ class CallResult:
     decision: Decision | None = None
     risk: float | None = None
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "content", without_surrogates(self.content))
+
     @property
     def ok(self) -> bool:
         """Whether the tool ran and gave a result."""
@@ -97,6 +101,8 @@ class ToolRun:
     new_messages: list[Any] = field(repr=False)
     results: tuple[CallResult, ...]
     return_direct: bool = False
+    spent_s: float = 0.0
+    """Seconds for which the tools of the turn ran, this reply included; those before it as far as the manager knows."""
 
     def result(self, call_id: str) -> CallResult:
         """Return the result of a call; `KeyError` when there is no such call."""

@@ -10,16 +10,22 @@ from typing import Any, Literal, TypeAlias
 
 from yesno.errors import InvalidArgumentsError, UnknownToolError
 from yesno.flow import Flow
-from yesno.messages import Message
 from yesno.toolcalls.calls import CallResult, Status, ToolCall, Why
 from yesno.toolcalls.canonical import digest_of
 from yesno.toolcalls.decisions import Decision, Deny
 from yesno.toolcalls.gates import Gate, JudgedCall, Verdict
-from yesno.toolcalls.histories import Turn
+from yesno.toolcalls.histories import History, Turn
 from yesno.toolcalls.limits import ToolLimits
 from yesno.toolcalls.reading import ProblemsError, ValidArguments
 from yesno.toolcalls.sets import ToolSet
-from yesno.toolcalls.texts import blocked_text, invalid_text, limit_text, repeated_text, unknown_text
+from yesno.toolcalls.texts import (
+    blocked_text,
+    invalid_text,
+    late_text,
+    limit_text,
+    repeated_text,
+    unknown_text,
+)
 from yesno.toolcalls.tool import Tool
 from yesno.tools import ToolContext
 
@@ -80,7 +86,7 @@ class Breach:
 
     slot: Slot
     tool_name: str | None
-    limit: int
+    limit: float
     text: str
 
 
@@ -129,8 +135,8 @@ def read(slots: Iterable[Slot], *, raises: bool) -> None:
             slot.settle("invalid_arguments", invalid_text(error.problems), error=told)
 
 
-def limit(slots: Iterable[Slot], turn: Turn, limits: ToolLimits) -> Breach | None:
-    """Count calls of the turn and of the reply, and settle those that are too many.
+def limit(slots: Iterable[Slot], turn: Turn, limits: ToolLimits, spent_s: float = 0.0) -> Breach | None:
+    """Count calls of the turn and of the reply, and settle those that are too many, or too late after `spent_s`.
 
     Returns:
         The first breach of a limit that may be raised.
@@ -155,6 +161,8 @@ def limit(slots: Iterable[Slot], turn: Turn, limits: ToolLimits) -> Breach | Non
             breach = Breach(
                 slot, None, limits.rounds, f"tools may be asked for {_times(limits.rounds)} in a row"
             )
+        elif limits.seconds is not None and spent_s >= limits.seconds:
+            breach = Breach(slot, None, limits.seconds, late_text(limits.seconds))
         if breach is not None:
             slot.settle("over_limit", limit_text(breach.text))
             first = first or breach
@@ -228,7 +236,7 @@ def _asked(function: Callable[..., Any], *values: Any) -> Any:  # noqa: ANN401 -
     return said if isinstance(said, bool | Deny) or (isinstance(said, str) and said == "auto") else None
 
 
-def judge(slots: Sequence[Slot], gate: Gate | None, messages: Sequence[Message]) -> Flow[list[Slot]]:
+def judge(slots: Sequence[Slot], gate: Gate | None, history: History) -> Flow[list[Slot]]:
     """Ask the gate about the calls that are its to judge, and return them; without one they wait for a person."""
     automatic = [slot for slot in slots if slot.is_open and slot.auto]
     if gate is None:
@@ -239,7 +247,7 @@ def judge(slots: Sequence[Slot], gate: Gate | None, messages: Sequence[Message])
     calls = [JudgedCall(slot.seen, slot.tool, slot.auto) for slot in asked if slot.tool is not None]
     if not calls:
         return []
-    verdicts = yield from gate.judge(calls, messages)
+    verdicts = yield from gate.judge(calls, history.said)
     sound = _sound(verdicts, len(calls))
     for slot, verdict in zip(asked, sound, strict=True):
         slot.risk, slot.method, slot.reason = verdict.risk, verdict.method, verdict.reason

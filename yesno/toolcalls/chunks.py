@@ -6,12 +6,12 @@ add up by themselves.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from yesno.errors import ReplyError
 from yesno.messages.blocks import fields_of
+from yesno.toolcalls.arguments import ArgumentsProblem, read_arguments
 
 __all__ = ["whole"]
 
@@ -30,17 +30,15 @@ def whole(chunks: Iterable[Any]) -> Any:  # noqa: ANN401 - a reply in one of man
     items = [_fields(chunk) for chunk in chunks]
     if not items:
         raise ReplyError("the stream held no chunk; ask again")
-    kinds = {item.get("type") for item in items}
-    if any(isinstance(kind, str) and kind.startswith("response.") for kind in kinds):
+    kinds = {_text(item, "type") for item in items}
+    if any(kind.startswith("response.") for kind in kinds):
         return _of_responses(items)
     if "message_start" in kinds:
         return _of_anthropic(items)
     if any("choices" in item for item in items):
         deltas = [choice for item in items for choice in _first(item.get("choices"))]
-        return _of_deltas(
-            [(_fields(choice.get("delta") or {}), choice.get("finish_reason")) for choice in deltas]
-        )
-    return _of_deltas([(_plain(item), item.get("finish_reason")) for item in items])
+        return _of_deltas([(_inside(choice, "delta"), _text(choice, "finish_reason")) for choice in deltas])
+    return _of_deltas([(_plain(item), _text(item, "finish_reason")) for item in items])
 
 
 def _fields(value: Any) -> Mapping[str, Any]:  # noqa: ANN401 - any object
@@ -52,8 +50,40 @@ def _fields(value: Any) -> Mapping[str, Any]:  # noqa: ANN401 - any object
     return fields
 
 
+def _inside(fields: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    value = fields.get(key)
+    return {} if value is None else _fields(value)
+
+
+def _text(fields: Mapping[str, Any], key: str) -> str:
+    """Return a text of a chunk, empty where there is none."""
+    value = fields.get(key)
+    if not isinstance(value, str | None):
+        raise _odd(key, value)
+    return value or ""
+
+
+def _place(fields: Mapping[str, Any]) -> int:
+    value = fields.get("index", 0)
+    if not isinstance(value, int):
+        raise _odd("index", value)
+    return value
+
+
+def _many(value: Any, key: str) -> Sequence[Any]:  # noqa: ANN401 - JSON values
+    if not isinstance(value, list | tuple | None):
+        raise _odd(key, value)
+    return value or ()
+
+
+def _odd(key: str, value: object) -> ReplyError:
+    return ReplyError(
+        f"`{key}` of a chunk is of type {type(value).__name__}, which no host gives; pass the chunks as they came"
+    )
+
+
 def _first(choices: Any) -> list[Mapping[str, Any]]:  # noqa: ANN401 - JSON values
-    found = [_fields(choice) for choice in choices or ()]
+    found = [_fields(choice) for choice in _many(choices, "choices")]
     return [choice for choice in found if choice.get("index", 0) == 0]
 
 
@@ -64,17 +94,16 @@ def _plain(item: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"tool_calls": [{"index": item["index"], "id": item.get("id"), "function": function}]}
 
 
-def _of_deltas(deltas: list[tuple[Mapping[str, Any], Any]]) -> dict[str, Any]:
-    calls: dict[Any, dict[str, str]] = {}
+def _of_deltas(deltas: list[tuple[Mapping[str, Any], str]]) -> dict[str, Any]:
+    calls: dict[int, dict[str, str]] = {}
     said: list[str] = []
-    finish = None
+    finish = ""
     for delta, reason in deltas:
         finish = reason or finish
-        if isinstance(delta.get("content"), str):
-            said.append(delta["content"])
-        for part in delta.get("tool_calls") or ():
+        said.append(_text(delta, "content"))
+        for part in _many(delta.get("tool_calls"), "tool_calls"):
             _add(calls, _fields(part))
-    if finish is None:
+    if not finish:
         raise ReplyError(
             "the stream ended without a finish reason, so its calls may be incomplete; ask again"
         )
@@ -91,12 +120,12 @@ def _of_deltas(deltas: list[tuple[Mapping[str, Any], Any]]) -> dict[str, Any]:
     return {"choices": [{"index": 0, "message": message, "finish_reason": finish}]}
 
 
-def _add(calls: dict[Any, dict[str, str]], part: Mapping[str, Any]) -> None:
-    call = calls.setdefault(part.get("index", 0), {"id": "", "name": "", "arguments": ""})
-    function = part.get("function") or {}
-    call["id"] = call["id"] or part.get("id") or ""  # some hosts repeat id and name in every chunk
-    call["name"] = call["name"] or function.get("name") or ""
-    call["arguments"] += function.get("arguments") or ""
+def _add(calls: dict[int, dict[str, str]], part: Mapping[str, Any]) -> None:
+    call = calls.setdefault(_place(part), {"id": "", "name": "", "arguments": ""})
+    function = _inside(part, "function")
+    call["id"] = call["id"] or _text(part, "id")  # some hosts repeat id and name in every chunk
+    call["name"] = call["name"] or _text(function, "name")
+    call["arguments"] += _text(function, "arguments")
 
 
 def _of_responses(events: list[Mapping[str, Any]]) -> Any:  # noqa: ANN401 - JSON values
@@ -107,38 +136,39 @@ def _of_responses(events: list[Mapping[str, Any]]) -> Any:  # noqa: ANN401 - JSO
 
 
 def _of_anthropic(events: list[Mapping[str, Any]]) -> dict[str, Any]:
-    blocks: dict[Any, dict[str, Any]] = {}
-    written: dict[Any, str] = {}
+    blocks: dict[int, dict[str, Any]] = {}
+    written: dict[int, str] = {}
     reply: dict[str, Any] = {"role": "assistant"}
-    stop = None
+    stop = ""
     for event in events:
-        kind, place = event.get("type"), event.get("index")
-        delta = event.get("delta") or {}
+        kind, place = event.get("type"), _place(event)
+        delta = _inside(event, "delta")
         if kind == "message_start":
-            reply = {**(event.get("message") or {}), "role": "assistant"}
+            reply = {**_inside(event, "message"), "role": "assistant"}
         elif kind == "content_block_start":
-            blocks[place] = dict(event.get("content_block") or {})
+            blocks[place] = dict(_inside(event, "content_block"))
         elif kind == "content_block_delta" and place in blocks:
             _grow(blocks[place], written, place, delta)
         elif kind == "message_delta":
-            stop = delta.get("stop_reason") or stop
-    if stop is None:
+            stop = _text(delta, "stop_reason") or stop
+    if not stop:
         raise ReplyError("the stream ended without a stop reason, so its calls may be incomplete; ask again")
     for place, text in written.items():
         blocks[place]["input"] = _values(text)
     return {**reply, "content": list(blocks.values()), "stop_reason": stop}
 
 
-def _grow(block: dict[str, Any], written: dict[Any, str], place: Any, delta: Mapping[str, Any]) -> None:  # noqa: ANN401
+def _grow(block: dict[str, Any], written: dict[int, str], place: int, delta: Mapping[str, Any]) -> None:
     if delta.get("type") == "input_json_delta":
-        written[place] = written.get(place, "") + (delta.get("partial_json") or "")
+        written[place] = written.get(place, "") + _text(delta, "partial_json")
     for key in ("text", "thinking", "signature"):
-        if isinstance(delta.get(key), str):
-            block[key] = (block.get(key) or "") + delta[key]
+        if _text(delta, key):
+            block[key] = _text(block, key) + delta[key]
 
 
-def _values(text: str) -> Any:  # noqa: ANN401 - JSON values, or the text that holds none
+def _values(text: str) -> dict[str, Any] | str:
+    """Return arguments, or the text that holds none, or holds a key twice: it becomes a result for the model."""
     try:
-        return json.loads(text) if text.strip() else {}
-    except (ValueError, RecursionError):
-        return text  # it becomes a result for the model, not an error here
+        return read_arguments(text)
+    except ArgumentsProblem:
+        return text

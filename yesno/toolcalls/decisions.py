@@ -20,11 +20,21 @@ class Allow:
         arguments: Other arguments to run it with; only where the tool is `editable`. They are validated again.
         by: Who decided, for the audit log.
         note: Why, for the audit log; no model sees it.
+
+    Raises:
+        DecisionError: The arguments are no mapping, or another value is no text.
     """
 
     arguments: Mapping[str, Any] | None = field(default=None, repr=False)
     by: str | None = None
     note: str | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.arguments, Mapping | None):
+            raise DecisionError(
+                f"`arguments` of Allow must be a mapping of all arguments, not a {type(self.arguments).__name__}"
+            )
+        _check_texts(by=self.by, note=self.note)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +44,22 @@ class Deny:
     Args:
         message: Why, for the model that asked.
         by: Who decided, for the audit log.
+
+    Raises:
+        DecisionError: A value is no text.
     """
 
     message: str | None = field(default=None, repr=False)
     by: str | None = None
+
+    def __post_init__(self) -> None:
+        _check_texts(message=self.message, by=self.by)
+
+
+def _check_texts(**texts: object) -> None:
+    for name, value in texts.items():
+        if not isinstance(value, str | None):
+            raise DecisionError(f"`{name}` of a decision must be a text, not a {type(value).__name__}")
 
 
 Decision: TypeAlias = Allow | Deny

@@ -20,7 +20,9 @@ class ToolLimits:
     """Limits on the calls of a turn: the last message of the user and all after it, this reply included.
 
     Counts are taken from the conversation, so that nothing is stored. Calls that did not run count too: what a model
-    asks for without end is the same loop, whether it runs or not.
+    asks for without end is the same loop, whether it runs or not. Only time is nowhere in a conversation: the manager
+    remembers it by the calls of a turn, a record of waiting calls carries it, and `ToolRun.spent_s` says it to a
+    program that goes on in another process.
 
     Args:
         per_tool: Most calls of one tool; None for no limit.
@@ -30,7 +32,8 @@ class ToolLimits:
         identical: Most calls of one tool with equal arguments; None for no limit. It is always told to the model, never
             raised: a model can mend it.
         rounds: Most replies that ask for tools; None for no limit.
-        seconds: Time for the tools of one reply together; those not begun by then are not run. None for no limit.
+        seconds: Time for the tools of a turn together, over all its replies and however long people and models take in
+            between. A tool at work is given up when it is over, those not begun are not run. None for no limit.
         on_exceeded: `"raise"` a `ToolLimitExceeded` and run nothing, or `"tell_model"` that the call was not run.
 
     Raises:

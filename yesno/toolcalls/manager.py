@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from yesno._checks import checked_count
-from yesno.errors import ConfigError, PendingStateError
+from yesno._checks import check_kinds, check_methods, checked_count, checked_seconds
+from yesno.errors import ConfigError, PendingStateError, ToolDefinitionError
 from yesno.flow import Flow, Later, arun, run
 from yesno.toolcalls.audit import Audit
 from yesno.toolcalls.batch import Batch, Log
@@ -27,6 +27,7 @@ from yesno.toolcalls.sets import ToolDefinition, ToolSet
 from yesno.toolcalls.shapes import as_tool
 from yesno.toolcalls.signing import PendingSigner
 from yesno.toolcalls.stores import PendingStore
+from yesno.toolcalls.timing import TurnTimes
 from yesno.toolcalls.tool import Tool
 from yesno.tools import ToolContext
 
@@ -36,7 +37,8 @@ __all__ = ["ToolCallingManager"]
 class ToolCallingManager:
     """Runs the calls of one reply: all are checked before the first runs, and each gets exactly one result.
 
-    It holds no model and no state of a conversation; share it between threads. Its flows are run by a model, which
+    It holds no model, and nothing of a conversation but how long the tools of its newest calls ran where `ToolLimits` sets
+    `seconds`; share it between threads. Its flows are run by a model, which
     answers what the gate asks (nothing without one)::
 
         run = model.run(manager.execute_tool_calls(messages, reply, tools=tools))
@@ -64,7 +66,8 @@ class ToolCallingManager:
         allow_cut_off: Act on replies that were cut off.
         allow_replay: With a signer and without a store, resume tools that must not run twice too.
         pending_ttl_s: Seconds for which people may answer; None for ever.
-        clock: Gives seconds since 1970.
+        clock: Gives seconds since 1970, to tell when records expire.
+        timer: Gives seconds from any beginning, to measure how long tools run; what `ToolLimits(seconds=...)` counts.
 
     Raises:
         ConfigError: A setting is impossible.
@@ -88,10 +91,19 @@ class ToolCallingManager:
         allow_replay: bool = False,
         pending_ttl_s: int | None = 86_400,
         clock: Callable[[], float] = time.time,
+        timer: Callable[[], float] = time.monotonic,
     ) -> None:
-        for name, function in (("policy", policy), ("resolver", resolver)):
+        for name, function in (
+            ("policy", policy),
+            ("resolver", resolver),
+            ("clock", clock),
+            ("timer", timer),
+        ):
             if function is not None and not callable(function):
                 raise ConfigError(f"`{name}` must be a function, not a {type(function).__name__}")
+        check_kinds(limits=(limits, ToolLimits), errors=(errors, ToolErrors), signer=(signer, PendingSigner))
+        check_methods("gate", gate, "judge")
+        check_methods("store", store, "issue", "digest", "consume")
         if audit_required and audit is None:
             raise ConfigError("`audit_required` needs an `audit` to write to")
         if pending_ttl_s is not None:
@@ -105,6 +117,8 @@ class ToolCallingManager:
         self.parallel = checked_count("parallel", parallel)
         self.resolver = resolver if resolver_fallback else None
         self.allow_cut_off = allow_cut_off
+        self._timer = timer
+        self._times = None if self.limits.seconds is None else TurnTimes()
         self._records = Records(signer, store, pending_ttl_s, clock, allow_replay=allow_replay)
 
     def resolve_tool_definitions(self, tools: Iterable[Any] | ToolSet) -> list[ToolDefinition]:
@@ -131,9 +145,9 @@ class ToolCallingManager:
         """
         batch = self._begun(messages, reply, context, audit=None)
         self._check(batch, ToolSet.of(tools), self.resolver)
-        limit(batch.slots, batch.turn, self.limits)
+        limit(batch.slots, batch.turn, self.limits, batch.spent_s)
         rule(batch.slots, batch.turn, self.policy, batch.context)
-        yield from judge(batch.slots, self.gate, batch.history.said)
+        yield from judge(batch.slots, self.gate, batch.history)
         return batch.plan()
 
     def execute_tool_calls(
@@ -146,6 +160,7 @@ class ToolCallingManager:
         decisions: Any = None,  # noqa: ANN401 - checked
         pending: Any = None,  # noqa: ANN401 - checked
         audience: str | None = None,
+        spent_s: float = 0.0,
     ) -> Flow[ToolRun]:
         """Return the flow that runs the calls of a reply, for a `DecisionModel`.
 
@@ -159,6 +174,7 @@ class ToolCallingManager:
             decisions: To resume: what people decided, by call id; see `ToolCallDecisions`.
             pending: To resume: the record from `ConfirmationRequired`, as an object, JSON text or values.
             audience: The user or thread that is asked, written into the record; when resuming, who answered.
+            spent_s: `ToolRun.spent_s` of the reply before in the same turn, where another manager ran that.
 
         Returns:
             The conversation with reply and results in the caller's own shapes.
@@ -171,7 +187,7 @@ class ToolCallingManager:
             ToolDefinitionError, QuestionError, ConfigError: Tools, messages or set-up cannot be used; nothing ran.
             AuditError: An event could not be written, and `audit_required` is set.
         """
-        batch = yield from self._ready(messages, reply, tools, context, decisions, pending, audience)
+        batch = yield from self._ready(messages, reply, tools, context, decisions, pending, audience, spent_s)
         refuse_inside_a_loop(list(batch.jobs.values()))
         return self._run(batch)
 
@@ -185,12 +201,13 @@ class ToolCallingManager:
         decisions: Any = None,  # noqa: ANN401 - checked
         pending: Any = None,  # noqa: ANN401 - checked
         audience: str | None = None,
+        spent_s: float = 0.0,
     ) -> Flow[Later[ToolRun]]:
         """Return the flow that does what `execute_tool_calls` does, for an `AsyncDecisionModel`.
 
         Coroutine functions are awaited in its loop, blocking tools run in threads.
         """
-        batch = yield from self._ready(messages, reply, tools, context, decisions, pending, audience)
+        batch = yield from self._ready(messages, reply, tools, context, decisions, pending, audience, spent_s)
         return Later(partial(self._arun, batch))
 
     def _ready(
@@ -202,12 +219,14 @@ class ToolCallingManager:
         decisions: Any,  # noqa: ANN401 - checked
         pending: Any,  # noqa: ANN401 - checked
         audience: str | None,
+        spent_s: float,
     ) -> Flow[Batch]:
         """Do everything that comes before the first tool."""
         if not isinstance(audience, str | None):
             raise ConfigError(f"`audience` must be a text, not a {type(audience).__name__}")
         known = ToolSet.of(tools)
         batch = self._begun(messages, reply, context, audit=self.audit)
+        batch.spent_s = max(batch.spent_s, checked_seconds("spent_s", spent_s))
         if decisions is not None or pending is not None:
             self._resume(batch, known, decisions, pending, audience)
         else:
@@ -232,10 +251,13 @@ class ToolCallingManager:
             turn,
             [Slot(call) for call in parsed.calls],
             ToolContext(context),
-            Log(audit, self.audit_required, secrets.token_hex(16), turn.number),
+            Log(audit, self.audit_required, secrets.token_hex(16), 0 if audit is None else history.number),
             self.limits,
             self.errors,
             self.parallel,
+            self._timer,
+            self._times,
+            0.0 if self._times is None else self._times.of(history.calls),
         )
 
     def _check(self, batch: Batch, tools: ToolSet, resolver: Callable[[str], Any] | None) -> None:
@@ -248,7 +270,7 @@ class ToolCallingManager:
         self._check(batch, tools, self.resolver)
         self._limit(batch, batch.slots)
         rule(batch.slots, batch.turn, self.policy, batch.context)
-        judged = yield from judge(batch.slots, self.gate, batch.history.said)
+        judged = yield from judge(batch.slots, self.gate, batch.history)
         for slot in judged:
             batch.log.about("gate", slot, risk=slot.risk, method=slot.method, status=slot.verdict)
         for slot in batch.slots:
@@ -297,7 +319,7 @@ class ToolCallingManager:
                 slot.why = "gate"
 
     def _limit(self, batch: Batch, slots: Sequence[Slot]) -> None:
-        breach = limit(slots, batch.turn, self.limits)
+        breach = limit(slots, batch.turn, self.limits, batch.spent_s)
         for slot in slots:
             if slot.result is not None and slot.result.status == "over_limit":
                 batch.log.about("limit", slot, status="over_limit")
@@ -306,17 +328,21 @@ class ToolCallingManager:
 
     def _run(self, batch: Batch) -> ToolRun:
         self._use_up(batch)
+        steps = batch.steps()
         try:
-            return run(batch.steps(), run_jobs)
+            return run(steps, run_jobs)
         except BaseException as error:
+            steps.close()  # it takes the time
             batch.attach_to(error)
             raise
 
     async def _arun(self, batch: Batch) -> ToolRun:
         self._use_up(batch)
+        steps = batch.steps()
         try:
-            return await arun(batch.steps(), arun_jobs)
+            return await arun(steps, arun_jobs)
         except BaseException as error:
+            steps.close()
             batch.attach_to(error)
             raise
 
@@ -331,4 +357,11 @@ class ToolCallingManager:
 
 def _resolved(resolver: Callable[[str], Any], name: str) -> Tool | None:
     found = resolver(name)
-    return None if found is None else as_tool(found)
+    if found is None:
+        return None
+    tool = as_tool(found)
+    if tool.name != name:  # people are shown the name of the call
+        raise ToolDefinitionError(
+            f"the resolver was asked for {name[:64]!r} and gave {tool.name!r}; give None for what it does not know"
+        )
+    return tool

@@ -101,6 +101,8 @@ def _told(result: Any) -> Any:  # noqa: ANN401 - duck-typed
         parts.append(text if isinstance(text, str) else f"[{inner.get('type', 'content')}]")
     text = "\n".join(parts)
     if fields.get("isError") is True or fields.get("is_error") is True:
-        raise RetryTool(text)  # a server's error is written for the model, and may say how to do better
+        raise RetryTool(
+            text.strip() or "The server says that this failed, and not why."
+        )  # a server's error is written for the model, and may say how to do better
     structured = fields.get("structuredContent", fields.get("structured_content"))
     return structured if not text and structured is not None else text

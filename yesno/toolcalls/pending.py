@@ -25,6 +25,16 @@ __all__ = [
 
 VERSION = 1
 _LONG = 500
+_BLANK = frozenset(
+    [*"\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"]
+    + [
+        chr(number)
+        for start, end in ((0xFE00, 0xFE0F), (0xE0100, 0xE01EF))
+        for number in range(start, end + 1)
+    ]
+)
+"""Letters and marks that show nothing: Default_Ignorable_Code_Point of Unicode 16 (2026-11) outside of category C, and the
+empty braille cell."""
 _STRICT = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True)
 
 
@@ -83,6 +93,8 @@ class PendingCalls(BaseModel):
     history_digest: str = Field(repr=False)
     """Of the conversation before the reply; kept for the record, not checked, since conversations are shortened."""
     calls: tuple[PendingCall, ...]
+    spent_s: str | None = Field(default=None, pattern=r"^[0-9]{1,12}\.[0-9]{3}$")
+    """Seconds for which tools ran before in the same turn, with three digits; None for none."""
     signature: str | None = Field(default=None, repr=False)
 
     @classmethod
@@ -92,11 +104,11 @@ class PendingCalls(BaseModel):
         Raises:
             PendingStateError: It is none (`"signature"`: what cannot be read was not signed), or of another version.
         """
-        if isinstance(value, cls):
-            return value
         try:
+            if isinstance(value, cls):  # a model may be made without any check
+                value = value.model_dump(mode="json", warnings=False)
             if isinstance(value, str | bytes):
-                value = json.loads(value)
+                value = json.loads(value, object_pairs_hook=_once)
             version = value.get("version", VERSION) if isinstance(value, Mapping) else VERSION
             if version != VERSION:
                 raise PendingStateError(
@@ -147,6 +159,14 @@ class ConfirmationRequired(Exception):
         )
 
 
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Refuse a key that is given twice: one reader would show the first value, another the last."""
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        raise ValueError("a key is given twice")
+    return made
+
+
 def settled_decisions(
     decisions: Any,  # noqa: ANN401 - the check is the point
     ids: Iterable[str],
@@ -178,7 +198,22 @@ def call_summary(name: str, arguments_text: str) -> str:
 
 
 def visible(text: str) -> str:
-    """Return a text in which nothing can hide: control, format and private characters are written as escapes."""
-    return "".join(
-        letter if unicodedata.category(letter)[0] != "C" else f"\\u{ord(letter):04x}" for letter in text
-    )
+    """Return a text in which nothing can hide: what shows nothing, or a blank that is no space, is an escape.
+
+    These are control, format and private characters, other spaces and separators, variation selectors, and letters
+    that are drawn as a blank.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(_escaped(letter) if _hides(letter) else letter for letter in text)
+
+
+def _hides(letter: str) -> bool:
+    if letter == " " or letter.isascii():
+        return not letter.isprintable()
+    return unicodedata.category(letter)[0] in "CZ" or letter in _BLANK
+
+
+def _escaped(letter: str) -> str:
+    number = ord(letter)
+    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"

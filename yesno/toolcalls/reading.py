@@ -11,10 +11,12 @@ from yesno._frozen import FrozenDict
 from yesno.errors import ToolDefinitionError
 from yesno.messages.plain import thawed
 from yesno.toolcalls.arguments import ArgumentsProblem, read_arguments
-from yesno.toolcalls.canonical import plain_numbers
+from yesno.toolcalls.canonical import canonical, plain_numbers
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
+
+    from yesno.tools.functions import Taken
 
 __all__ = [
     "AnyReader",
@@ -84,27 +86,21 @@ class AnyReader:
 class FunctionReader:
     """Reads the arguments of a function, into the types of its annotations."""
 
-    def __init__(self, adapter: TypeAdapter[dict[str, Any]]) -> None:
-        self._adapter = adapter
+    def __init__(self, taken: Taken) -> None:
+        self._adapter = taken.adapter
+        self._others = taken.others
+        self._named = frozenset(taken.schema["properties"])
 
     def read(self, text: str, *, strict: bool) -> ValidArguments:
         """Return the arguments; raises as `Reader.read` does.
 
         Strict: `"5"` is no int and `"yes"` no bool, while 1.0 is an int, as in JSON Schema, and a date may be a text.
         """
-        from pydantic import ValidationError
-
         given = _parsed(text)
-        try:
-            values = self._adapter.validate_json(text if text.strip() else "{}", strict=strict)
-        except ValidationError as error:
-            whole = plain_numbers(given)
-            if json.dumps(whole) == json.dumps(given):
-                raise ProblemsError(_pydantic_problems(error)) from None
-            try:
-                values = self._adapter.validate_json(json.dumps(whole), strict=strict)
-            except ValidationError as second:
-                raise ProblemsError(_pydantic_problems(second)) from None
+        values = _typed(self._adapter, text if text.strip() else "{}", given, strict=strict)
+        others = {key: value for key, value in given.items() if key not in self._named}
+        if self._others is not None and others:
+            values |= _typed(self._others, json.dumps(others), others, strict=strict)
         return ValidArguments(values, self._shown(values, given))
 
     def _shown(self, values: dict[str, Any], given: dict[str, Any]) -> str:
@@ -148,6 +144,12 @@ class SchemaReader:
                 f"tool {name!r} has a schema that points outside of itself ({outside[:80]!r}); put the definition "
                 "into its `$defs`, nothing is fetched"
             )
+        try:
+            canonical(plain)
+        except (TypeError, ValueError, RecursionError):
+            raise ToolDefinitionError(
+                f"tool {name!r} has parameters that JSON cannot write, such as NaN or a set; no host would take them"
+            ) from None
         self._validator = kind(plain, registry=Registry())  # an empty registry fetches nothing
         self._names = _closed_names(plain)
 
@@ -172,6 +174,23 @@ class SchemaReader:
         except (RecursionError, Unresolvable):
             return [Problem("", "the schema of this tool cannot be applied")]
         return [_schema_problem(error) for error in errors]
+
+
+def _typed(
+    adapter: TypeAdapter[dict[str, Any]], text: str, given: dict[str, Any], *, strict: bool
+) -> dict[str, Any]:
+    from pydantic import ValidationError
+
+    try:
+        return adapter.validate_json(text, strict=strict)
+    except ValidationError as error:
+        whole = plain_numbers(given)
+        if json.dumps(whole) == json.dumps(given):
+            raise ProblemsError(_pydantic_problems(error)) from None
+    try:
+        return adapter.validate_json(json.dumps(whole), strict=strict)
+    except ValidationError as error:
+        raise ProblemsError(_pydantic_problems(error)) from None
 
 
 def _parsed(text: str) -> dict[str, Any]:

@@ -13,17 +13,24 @@ from typing import Any, Literal, TypeAlias
 from yesno.errors import NoToolCallsError, QuestionError, ReplyError
 from yesno.messages import Message
 from yesno.messages.blocks import fields_of
+from yesno.toolcalls.arguments import ArgumentsProblem, read_arguments
 from yesno.toolcalls.calls import ToolCall
 from yesno.toolcalls.canonical import digest_of
-from yesno.toolcalls.written import written
+from yesno.toolcalls.written import without_surrogates, written
 
 __all__ = ["Reply", "Shape"]
 
 Shape: TypeAlias = Literal["chat", "responses", "anthropic", "langchain", "message", "plain"]
 """The format that a reply came in, and that results are given in."""
 
-_CUT = {"length", "max_tokens", "max_output_tokens", "model_context_window_exceeded", "incomplete"}
-"""Finish reasons that say that a reply ended before the model did."""
+_CUT = {
+    *("length", "max_tokens", "max_output_tokens", "model_context_window_exceeded", "incomplete"),
+    *("content_filter", "refusal", "safety", "malformed_function_call", "error"),
+    *("failed", "cancelled", "in_progress", "queued"),
+}
+"""Finish reasons and states that say that a reply ended before the model did, or goes on."""
+_OTHERS = {"user", "human", "system", "developer", "tool", "function"}
+"""Roles of those who ask for no calls."""
 _RESPONSE_ITEMS = {"function_call", "custom_tool_call"}
 
 
@@ -93,7 +100,7 @@ class Reply:
             raise NoToolCallsError("the reply asks for no tool; answer the user with it")
         seen: set[str] = set()
         for call in self.calls:
-            if not call.id:
+            if not call.id.strip():
                 raise ReplyError(
                     f"call {call.index + 1} of the reply ({call.name!r}) has no id; a result needs one to refer to"
                 )
@@ -150,7 +157,14 @@ def _of_choices(reply: Any, fields: Mapping[str, Any]) -> Reply:  # noqa: ANN401
 def _of_chat_message(own: Any, fields: Mapping[str, Any], raw: Any, finish: str | None) -> Reply:  # noqa: ANN401
     content = fields.get("content")
     blocks = list(content) if isinstance(content, list | tuple) else []
-    if any(_kind(block) == "tool_use" for block in blocks) or "stop_reason" in fields:
+    if _text_of(fields.get("role")) in _OTHERS:
+        raise ReplyError(f"a message with the role {fields['role']!r} is no reply; pass what the model said")
+    used = [_fields(block).get("id") for block in blocks if _kind(block) == "tool_use"]
+    if used or "stop_reason" in fields:
+        if any(_fields(call).get("id") not in used for call in _many(fields, "tool_calls")):
+            raise ReplyError(
+                "the reply has calls in `content` and others in `tool_calls`; pass it as it came, in one format"
+            )
         return _of_anthropic(raw, fields)
     calls: list[ToolCall] = []
     custom: list[str] = []
@@ -177,13 +191,31 @@ def _of_anthropic(reply: Any, fields: Mapping[str, Any]) -> Reply:  # noqa: ANN4
     blocks = [] if isinstance(fields.get("content"), str) else _many(fields, "content")
     found = [block for block in blocks if _kind(block) == "tool_use"]
     calls = tuple(_call(_fields(block), place) for place, block in enumerate(found))
-    if isinstance(reply, Mapping) and set(reply) <= {"role", "content"}:
+    own = reply["content"] if isinstance(reply, Mapping) else reply.content
+    sendable = [_with_input(block) for block in own] if isinstance(own, list | tuple) else own
+    if isinstance(reply, Mapping) and set(reply) <= {"role", "content"} and sendable == own:
         item: Any = reply
     else:  # a response has fields that a request must not have
-        own = reply["content"] if isinstance(reply, Mapping) else reply.content
-        item = {"role": "assistant", "content": own}
+        item = {"role": "assistant", "content": sendable}
     text = _spoken(fields.get("content"), blocks)
     return Reply(calls, text, _text_of(fields.get("stop_reason")), reply, "anthropic", (item,))
+
+
+def _with_input(block: Any) -> Any:  # noqa: ANN401 - any block
+    """Return a block whose `input` is an object: streamed text may hold none, and no request may have a text there.
+
+    The key is the one that Anthropic suggests (its page on fine-grained tool streaming; 2026-11).
+    """
+    if (
+        _kind(block) != "tool_use"
+        or not isinstance(block, Mapping)
+        or not isinstance(block.get("input"), str)
+    ):
+        return block
+    try:
+        return {**block, "input": read_arguments(block["input"])}
+    except ArgumentsProblem:
+        return {**block, "input": {"INVALID_JSON": without_surrogates(block["input"])}}
 
 
 def _of_output(reply: Any, fields: Mapping[str, Any]) -> Reply:  # noqa: ANN401 - any object
@@ -206,13 +238,13 @@ def _of_items(items: Sequence[Any], raw: Any, finish: str | None) -> Reply:  # n
                 custom.append(str(fields.get("call_id")))
                 fields = {**fields, "arguments": _input(fields)}
             calls.append(_call({**fields, "id": fields.get("call_id")}, len(calls)))
-            if fields.get("status") == "incomplete":
+            if fields.get("status") in ("incomplete", "in_progress"):
                 finish = "incomplete"
         elif kind == "message":
             said.append(_spoken(fields.get("content"), _many(fields, "content")))
-        elif kind is None:
+        elif kind is None or kind == "tool_use":
             raise ReplyError(
-                "a reply given as a list holds output items with a `type`; pass the message itself"
+                "a reply given as a list holds output items of the Responses API; pass the message itself"
             )
     return Reply(tuple(calls), "\n".join(said), finish, raw, "responses", tuple(items), frozenset(custom))
 

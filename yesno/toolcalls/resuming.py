@@ -16,8 +16,8 @@ from yesno.toolcalls.reading import ProblemsError
 from yesno.toolcalls.sets import ToolSet, meaning_of
 from yesno.toolcalls.signing import PendingSigner
 from yesno.toolcalls.stores import PendingStore
-from yesno.toolcalls.texts import denied_text, without_surrogates
-from yesno.toolcalls.written import written
+from yesno.toolcalls.texts import denied_text
+from yesno.toolcalls.written import without_surrogates, written
 
 __all__ = ["Records", "apply_decisions", "settle_as_before"]
 
@@ -51,6 +51,7 @@ class Records:
             reply_digest=batch.reply.digest,
             history_digest=digest_of([message.as_dict() for message in batch.history.said]),
             calls=tuple(_pending(slot) for slot in batch.slots),
+            spent_s=f"{batch.spent_s:.3f}" if batch.spent_s else None,
         )
         text = record.signed_text
         if self._signer is not None:
@@ -68,6 +69,7 @@ class Records:
         if value is not None:
             batch.record = self.checked(value, batch, tools, audience)
             batch.log = replace(batch.log, run=batch.record.id)
+            batch.spent_s = max(batch.spent_s, float(batch.record.spent_s or 0))
         elif self._signer is not None or self._store is not None:
             raise PendingStateError(
                 "decisions came without the record of the calls that they are about; pass `pending` too",
@@ -84,7 +86,7 @@ class Records:
         record = PendingCalls.read(value)
         if not self._is_genuine(record):
             raise _refused("it was changed, or was not made here", "signature")
-        if record.expires is not None and self._clock() > record.expires:
+        if record.expires is not None and not self._clock() <= record.expires:  # NaN is no time
             raise _refused("it expired", "expired")
         if record.audience != audience:
             raise _refused("it is for another user or thread", "audience")

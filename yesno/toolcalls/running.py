@@ -35,8 +35,8 @@ class Job:
     timeout_s: float | None
 
     def start(self) -> Any:  # noqa: ANN401 - the tool's result
-        """Call the tool; the result may have to be awaited."""
-        return self.binding.call(self.values, self.context)
+        """Call the tool, to the end of its generator if it is one; the result may have to be awaited."""
+        return _gathered(self.binding.call(self.values, self.context))
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ async def _adone(job: Job) -> Done:
         done = _kept(job.start)
     else:  # kept in the thread: a future of asyncio cannot carry every exception, such as StopIteration
         done = await asyncio.wrap_future(_in_thread(partial(_kept, job.start)))
-    return await _akept(done.value) if inspect.isawaitable(done.value) else done
+    return await _akept(_finished(done.value)) if _is_unfinished(done.value) else done
 
 
 class _LateError(Exception):
@@ -159,13 +159,13 @@ async def _akept(work: Awaitable[Any]) -> Done:
 
 def _awaited(value: Any, timeout_s: float | None = None) -> Any:  # noqa: ANN401 - the tool's result
     """Await what has to be, in a loop of its own."""
-    if not inspect.isawaitable(value):
+    if not _is_unfinished(value):
         return value
 
     async def finish() -> Any:  # noqa: ANN401 - the tool's result
         try:
             async with asyncio.timeout(timeout_s) as scope:
-                return await value
+                return await _finished(value)
         except TimeoutError:
             if scope.expired():  # a coroutine that is late is cancelled, not left behind
                 raise _LateError from None
@@ -179,6 +179,21 @@ def _awaited(value: Any, timeout_s: float | None = None) -> Any:  # noqa: ANN401
         if inspect.iscoroutine(value):
             value.close()
         raise
+
+
+def _is_unfinished(value: object) -> bool:
+    return inspect.isawaitable(value) or inspect.isasyncgen(value)
+
+
+async def _finished(value: Any) -> Any:  # noqa: ANN401 - the tool's result
+    if inspect.isawaitable(value):
+        value = await value
+    return [item async for item in value] if inspect.isasyncgen(value) else _gathered(value)
+
+
+def _gathered(value: Any) -> Any:  # noqa: ANN401 - the tool's result
+    """Return all that a generator yields, so that it works while the tool runs and not when its result is read."""
+    return list(value) if inspect.isgenerator(value) else value
 
 
 def _in_thread(work: Callable[[], T]) -> Future[T]:

@@ -36,6 +36,7 @@ class InMemoryPendingStore:
         self._lock = Lock()
         self._issued: dict[str, tuple[str, int | None]] = {}
         self._used: dict[str, int | None] = {}
+        self._forgotten = 0
 
     def issue(self, id: str, digest: str, expires: int | None) -> None:
         """Remember a record that was made."""
@@ -52,7 +53,7 @@ class InMemoryPendingStore:
     def consume(self, id: str, expires: int | None) -> bool:
         """Mark a record as used; False when it was used before."""
         with self._lock:
-            if id in self._used:
+            if id in self._used or (expires is not None and expires <= self._forgotten):
                 return False
             self._used[id] = expires
             return True
@@ -61,8 +62,10 @@ class InMemoryPendingStore:
         now = self._clock()
         for id in [id for id, (_, expires) in self._issued.items() if expires is not None and expires < now]:
             del self._issued[id]
-        for id in [id for id, expires in self._used.items() if expires is not None and expires < now]:
-            del self._used[id]
+        for id, expires in [*self._used.items()]:
+            if expires is not None and expires < now:
+                self._forgotten = max(self._forgotten, expires)  # should the clock go back, it stays used
+                del self._used[id]
 
 
 class SqlitePendingStore:
@@ -87,11 +90,18 @@ class SqlitePendingStore:
             "CREATE TABLE IF NOT EXISTS pending (id TEXT PRIMARY KEY, digest TEXT NOT NULL, expires INTEGER)"
         )
         self._run("CREATE TABLE IF NOT EXISTS used (id TEXT PRIMARY KEY, expires INTEGER)")
+        self._run("CREATE TABLE IF NOT EXISTS forgotten (one INTEGER PRIMARY KEY, expires INTEGER)")
 
     def issue(self, id: str, digest: str, expires: int | None) -> None:
         """Remember a record that was made."""
         now = int(self._clock())
         self._run("DELETE FROM pending WHERE expires < ?", now)
+        # should the clock go back, what was used stays so: the time is written before the names go
+        self._run(
+            "INSERT INTO forgotten SELECT 1, MAX(expires) FROM used WHERE expires < ? HAVING MAX(expires) NOT NULL "
+            "ON CONFLICT (one) DO UPDATE SET expires = MAX(expires, excluded.expires)",
+            now,
+        )
         self._run("DELETE FROM used WHERE expires < ?", now)
         self._run("INSERT INTO pending (id, digest, expires) VALUES (?, ?, ?)", id, digest, expires)
 
@@ -102,7 +112,14 @@ class SqlitePendingStore:
 
     def consume(self, id: str, expires: int | None) -> bool:
         """Mark a record as used; False when it was used before."""
-        return self._run("INSERT OR IGNORE INTO used (id, expires) VALUES (?, ?)", id, expires)[0] == 1
+        return (
+            self._run(
+                "INSERT OR IGNORE INTO used (id, expires) SELECT ?, ? "
+                "WHERE NOT EXISTS (SELECT 1 FROM forgotten WHERE expires >= ?)",
+                *(id, expires, expires),
+            )[0]
+            == 1
+        )
 
     def _run(self, statement: str, *values: str | int | None) -> tuple[int, list[tuple[object, ...]]]:
         # a connection per statement: cheap next to a person's answer, and safe between threads and after a fork

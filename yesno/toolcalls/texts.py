@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from yesno.toolcalls.reading import Problem
+from yesno.toolcalls.written import without_surrogates
 
 __all__ = [
     "NO_RESULT",
@@ -16,20 +17,20 @@ __all__ = [
     "failed_text",
     "invalid_text",
     "is_refusal",
+    "late_text",
     "limit_text",
     "not_run_text",
     "repeated_text",
     "result_text",
+    "said_by",
     "timed_out_text",
     "unknown_text",
-    "without_surrogates",
 ]
 
 NO_RESULT = "The tool ran and returned nothing."
 _REFUSED = "A person refused this call, and it did not run. Do not repeat this call."
 _REFUSED_BEFORE = "A person refused this same call before, and it did not run. Do not repeat this call."
 _SHOWN_NAMES = 20
-_SURROGATES = dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
 
 
 def denied_text(message: str | None) -> str:
@@ -78,14 +79,27 @@ def limit_text(what: str) -> str:
     return f"This call did not run: {what}. Do not repeat it; answer with what you have."
 
 
+def late_text(seconds: float) -> str:
+    """Say what limit on time there is, for `limit_text`."""
+    return f"tools may take {seconds:g} seconds together for one request"
+
+
 def not_run_text(why: str) -> str:
     """Say that a call was not run, and that this is not its own fault."""
     return f"This call did not run: {why}."
 
 
+def said_by(error: BaseException) -> str:
+    """Return the message of an exception; an empty text for one that cannot say it."""
+    try:
+        return without_surrogates(str(error)).strip()
+    except Exception:  # noqa: BLE001 - a tool's exception may do anything
+        return ""
+
+
 def failed_text(error: BaseException, *, show_message: bool) -> str:
     """Say that a tool failed: the kind of error, and its message only where that may be shown."""
-    message = str(error).strip() if show_message else ""
+    message = said_by(error) if show_message else ""
     return f"The tool failed: {type(error).__name__}" + (f": {message}" if message else ".")
 
 
@@ -110,12 +124,15 @@ def result_text(value: Any) -> str:  # noqa: ANN401 - any result
     try:
         return to_json(value, fallback=_named, inf_nan_mode="strings", bytes_mode="base64").decode()
     except (ValueError, TypeError, RecursionError):
+        return _escaped(value)
+
+
+def _escaped(value: Any) -> str:  # noqa: ANN401 - any result
+    """Write what holds halves of surrogate pairs, which JSON can have as escapes alone."""
+    try:
+        return json.dumps(value, default=_named, allow_nan=False)
+    except (ValueError, TypeError, RecursionError):
         return f"The tool ran; its result, a {type(value).__name__}, cannot be written as JSON."
-
-
-def without_surrogates(text: str) -> str:
-    """Return a text with halves of surrogate pairs replaced: no host and no file would take them."""
-    return text if text.isascii() else text.translate(_SURROGATES)
 
 
 def _named(value: Any) -> str:  # noqa: ANN401 - any value

@@ -158,7 +158,7 @@ class Tool(DescribedTool):
 
     def _made_reader(self) -> Reader:
         if self._taken is not None:
-            return FunctionReader(self._taken.adapter)
+            return FunctionReader(self._taken)
         schema = self.parameters
         return AnyReader() if schema is NO_PARAMETERS else SchemaReader(self.name, schema)
 
@@ -271,6 +271,37 @@ class Tool(DescribedTool):
 
         return tool_of_langchain(tool, **settings)
 
+    def to_langchain(
+        self,
+        manager: Any = None,  # noqa: ANN401 - a manager, of a file that needs this one
+        *,
+        model: Any = None,  # noqa: ANN401 - of a room above
+        decide: Callable[..., Any] | None = None,
+        context: Mapping[str, Any] | None = None,
+    ) -> Any:  # noqa: ANN401 - LangChain's type
+        """Return the tool as LangChain's `BaseTool`, which runs it through a manager's checks.
+
+        Arguments, rules, confirmation, timeouts and the log are the manager's, and a call that fails is a `ToolMessage`
+        with the status "error". Each call is a reply and a turn of its own: limits that count over a turn need
+        `ToolCallingManager.execute_tool_calls` in the loop.
+
+        Args:
+            manager: The `ToolCallingManager`; by default one without settings.
+            model: The decision model that answers what the manager's gate asks. An `AsyncDecisionModel` serves
+                `ainvoke` alone.
+            decide: From the record of a waiting call to the decisions about it; with LangGraph it may `interrupt`. With
+                `ainvoke` it may be a coroutine function. Without it `ConfirmationRequired` is raised, and nothing ran.
+            context: Values for the tool and for rules, which no model sees.
+
+        Raises:
+            ConfigError: `langchain-core` is not installed, or `decide` is no function.
+        """
+        from yesno.tools.langchain import needed
+
+        with needed():
+            from yesno.toolcalls.langchain import langchain_tool
+        return langchain_tool(self, manager, model, decide, context)
+
 
 def _with_description(tool: DescribedTool) -> DescribedTool:
     words = " ".join(_WORD.findall(tool.name)).lower() or tool.name
@@ -307,6 +338,10 @@ def _check(tool: Tool) -> None:
     for flag in ("return_direct", "strict", "editable", "trusted"):
         if not isinstance(getattr(tool, flag), bool):
             raise ToolDefinitionError(f"tool {name!r} has {flag}={getattr(tool, flag)!r}; give True or False")
+    if not isinstance(tool.source, str) or not tool.source:
+        raise ToolDefinitionError(
+            f"tool {name!r} has source={tool.source!r}; give 'local', or a text such as 'mcp:server'"
+        )
     if not isinstance(tool.annotations, ToolAnnotations):
         raise ToolDefinitionError(
             f"tool {name!r} needs `ToolAnnotations`, not {type(tool.annotations).__name__}"

@@ -1,4 +1,4 @@
-"""Arguments that come as values, as text."""
+"""Values as text that every host and every file takes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import Any
 
 from yesno.toolcalls.canonical import plain_numbers
 
-__all__ = ["written"]
+__all__ = ["without_surrogates", "written"]
+
+_SURROGATES = dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
 
 
 def written(values: Any) -> str:  # noqa: ANN401 - JSON values
@@ -19,3 +21,9 @@ def written(values: Any) -> str:  # noqa: ANN401 - JSON values
         TypeError, ValueError, RecursionError: They are no JSON values.
     """
     return json.dumps(plain_numbers(values), ensure_ascii=False, sort_keys=True)
+
+
+def without_surrogates(text: str) -> str:
+    """Return a text with halves of surrogate pairs replaced: no host and no file would take them."""
+    plain = str.__str__(text)  # what a subclass does is not asked for
+    return plain if plain.isascii() else plain.translate(_SURROGATES)

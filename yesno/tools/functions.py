@@ -7,7 +7,18 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, TypeAlias, get_args, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    NotRequired,
+    TypeAlias,
+    Unpack,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from yesno.errors import ToolDefinitionError
 from yesno.tools.context import ToolContext
@@ -54,6 +65,8 @@ class Taken:
     schema: Schema
     context: tuple[str, ...]
     """Names of the parameters annotated with `ToolContext`; they are no part of the schema."""
+    others: TypeAdapter[dict[str, Any]] | None = None
+    """What `**kwargs` takes, where they are annotated."""
 
 
 def function_parameters(function: Callable[..., Any]) -> Schema:
@@ -74,7 +87,7 @@ def arguments_taken(function: Callable[..., Any]) -> Taken:
     while isinstance(plain, partial):
         plain = plain.func
     name = getattr(plain, "__name__", type(function).__name__)
-    fields, extra, context = _fields(function, plain, name)
+    fields, extra, context, kind = _fields(function, plain, name)
     # a TypedDict may have any names, while a model keeps some of them for itself
     make: Any = TypedDict
     shape = make(name, fields)
@@ -82,6 +95,12 @@ def arguments_taken(function: Callable[..., Any]) -> Taken:
     try:
         adapter: TypeAdapter[dict[str, Any]] = pydantic.TypeAdapter(shape)
         schema = adapter.json_schema()
+        others = None if kind is None else pydantic.TypeAdapter(dict[str, kind])  # type: ignore[valid-type]  # made here
+        if others is not None:
+            told = others.json_schema()
+            schema["additionalProperties"] = told["additionalProperties"]
+            if "$defs" in told:
+                schema["$defs"] = {**told["$defs"], **schema.get("$defs", {})}
     except (pydantic.errors.PydanticUserError, NameError) as error:
         raise ToolDefinitionError(
             f"tool {name!r}: no JSON Schema can be made of its annotations ({type(error).__name__}); "
@@ -89,12 +108,12 @@ def arguments_taken(function: Callable[..., Any]) -> Taken:
         ) from error
     schema.pop("title", None)
     schema.pop("description", None)
-    return Taken(adapter, {"type": "object", "properties": {}, **schema}, context)
+    return Taken(adapter, {"type": "object", "properties": {}, **schema}, context, others)
 
 
 def _fields(
     function: Callable[..., Any], plain: Callable[..., Any], name: str
-) -> tuple[dict[str, Any], Extra, tuple[str, ...]]:
+) -> tuple[dict[str, Any], Extra, tuple[str, ...], Any]:
     import pydantic
 
     try:
@@ -108,13 +127,14 @@ def _fields(
     fields: dict[str, Any] = {}
     context: list[str] = []
     extra: Extra = "forbid"
+    others: Any = None
     for parameter in parameters.values():
         if parameter.kind is parameter.VAR_POSITIONAL:
             raise ToolDefinitionError(
                 f"tool {name!r} takes *{parameter.name}, which no model can give; name its values"
             )
         if parameter.kind is parameter.VAR_KEYWORD:
-            extra = "allow"
+            extra, others = "allow", hints.get(parameter.name)
             continue
         kind = hints.get(parameter.name, Any)
         if kind is ToolContext or ToolContext in get_args(kind):
@@ -128,12 +148,13 @@ def _fields(
                 Annotated[kind, pydantic.Field(json_schema_extra=default)] if default else kind
             ]
         fields[parameter.name] = kind
-    return fields, extra, tuple(context)
+    open_ = others is Any or get_origin(others) is Unpack
+    return fields, extra, tuple(context), None if open_ else others
 
 
 def _default(value: Any) -> dict[str, Any]:  # noqa: ANN401 - any default
     try:
-        return {"default": json.loads(json.dumps(value))}
+        return {"default": json.loads(json.dumps(value, allow_nan=False))}
     except (TypeError, ValueError, RecursionError):
         return {}  # a default that JSON cannot show is still one
 

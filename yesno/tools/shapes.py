@@ -148,8 +148,8 @@ def _schema_of(value: Any, attribute: Callable[[str], Any]) -> Schema | Callable
 
 
 def _langchain_schema(schema: Any) -> Schema:  # noqa: ANN401 - a mapping, or a pydantic model class
-    if isinstance(schema, Mapping):
-        return schema
+    if isinstance(schema, Mapping):  # LangChain puts the tool's description into it
+        return {key: value for key, value in schema.items() if key not in ("title", "description")}
     make = getattr(schema, "model_json_schema", None) or getattr(schema, "schema", None)
     return _made(make, "args_schema")() if callable(make) else NO_PARAMETERS
 

@@ -117,6 +117,24 @@ class Tool:
         """Return the tool as an MCP server lists it."""
         return self._fields("inputSchema")
 
+    def to_langchain(self) -> Any:  # noqa: ANN401 - LangChain's type
+        """Return the tool as LangChain's `StructuredTool`, a description that its models can be bound to.
+
+        There is nothing in it to run; `yesno.toolcalls.Tool.to_langchain` has that.
+
+        Raises:
+            ConfigError: `langchain-core` is not installed.
+        """
+        from yesno.tools.langchain import needed
+
+        with needed():
+            from langchain_core.tools import StructuredTool
+        fields = self._fields("args_schema")
+        return StructuredTool(
+            **{"description": "", **fields},
+            metadata={"always_visible": True} if self.always_visible else None,
+        )
+
     def _fields(self, schema: str) -> dict[str, Any]:
         # an empty description is left out: some hosts refuse it
         described = {"description": self.description} if self.description else {}
