@@ -238,14 +238,16 @@ def test_a_body_is_read_into_a_request():
             "b": {"type": "choice", "instructions": "Which?", "criteria": {"x1": {"k": "ä"}, "y1": None}},
             "c": {"type": "score", "instructions": None, "criteria": ["low", {"name": "high"}]},
             "d": {"type": "noul", "criteria": {"true": "it is late"}},
+            "e": {"type": "choice", "instructions": " ", "criteria": {"x1": None, "y1": None}},
         },
         unknown_field=1,
     ).request
-    a, b, c, d = request.questions.values()
+    a, b, c, d, e = request.questions.values()
     assert a == YesNo('{"q": "Spam?"}', yes_when="it sells")
     assert b == Choice("Which?", {"x1": '{"k": "ä"}', "y1": None})
     assert c.levels == ("low", '{"name": "high"}')
     assert (d.yes_when, bool(d.text)) == ("it is late", True)
+    assert e.text == "Which option fits?"
 
 
 @pytest.mark.parametrize(
@@ -254,12 +256,13 @@ def test_a_body_is_read_into_a_request():
         ("x", "x"),
         ({"a": 1}, {"a": 1}),
         ([1, "b"], {"state": [1, "b"]}),
+        ("", {"state": ""}),
+        (" \n", {"state": " \n"}),
+        ({}, {"state": {}}),
         ([{"role": "user", "content": "Hi"}], (Message("user", "Hi"),)),
         ([{"role": "user", "text": "Hi"}], {"state": [{"role": "user", "text": "Hi"}]}),
         ([{"role": "judge", "content": "Hi"}], {"state": [{"role": "judge", "content": "Hi"}]}),
         ([{"role": "user", "content": None}], {"state": [{"role": "user", "content": None}]}),
-        ("", {"state": ""}),
-        ({}, {"state": {}}),
         ([], {"state": []}),
     ],
 )
@@ -312,6 +315,7 @@ def test_a_body_that_cannot_be_asked_says_where(fields, words):
         ({"type": ["noul"], "instructions": "q?"}, "noul, choice or score"),
         (3, "must be an object"),
         ({"type": "noul"}, "needs instructions or criteria"),
+        ({"type": "noul", "instructions": " "}, "needs instructions or criteria"),
         ({"type": "noul", "criteria": {"true": None}}, "needs instructions or criteria"),
         ({"type": "noul", "instructions": "q?", "criteria": ["a"]}, "true"),
         ({"type": "noul", "instructions": 3}, "instructions"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import socket
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -232,7 +231,6 @@ def opened(
         if name.partition(":")[0] == "fake":
             # a stand-in that answers at once, as a decision endpoint does; --strategy logprobs has prompts and tokens
             options.update(keep=0, native=connection.strategy in ("auto", "native"))
-            options["timeout_s"] = options["timeout_s"] or math.inf
         models[alias] = AsyncDecisionModel(name, **options)
     return models
 

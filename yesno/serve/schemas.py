@@ -76,6 +76,10 @@ CONTENT = _one(
         "items": _one(*PARTS, _part("output_text", "text", STRING), _part("refusal", "refusal", STRING)),
     },
 )
+_UNASKED: Schema = {
+    **_one(STRING, _list(_one(*PARTS), 0), NULL),
+    "description": "Blank or left out where options or levels say it all.",
+}
 
 _OPENAI: dict[str, Schema] = {
     "Message": _object(
@@ -106,22 +110,20 @@ _OPENAI: dict[str, Schema] = {
     "Choice": _object(
         {
             "type": _kind("choice"),
-            "instructions": _ref("Instructions"),
             "choices": {
                 **_list(_object({"value": {"type": ["string", "boolean"]}}, {"description": MAYBE}), 2, 255),
                 "uniqueItems": True,
                 "description": 'Values are distinct; the text "true" and the boolean are two.',
             },
         },
-        {"name": MAYBE},
+        {"name": MAYBE, "instructions": _UNASKED},
     ),
     "Score": _object(
         {
             "type": _kind("score"),
-            "instructions": _ref("Instructions"),
             "levels": _list(_object({"label": WORDS}, {"description": MAYBE}), 2, 10),
         },
-        {"name": MAYBE},
+        {"name": MAYBE, "instructions": _UNASKED},
     ),
     "PredicateAnswer": _object({"type": _kind("predicate"), "name": MAYBE, "probability": SHARE}, MARKS),
     "ChoiceAnswer": _object(
@@ -189,7 +191,7 @@ _SYSTEMONE: dict[str, Schema] = {
         _object({"type": _kind("noul"), "instructions": ASKED}, {"criteria": _CRITERIA}),
         _object(
             {"type": _kind("noul"), "criteria": {"allOf": [_CRITERIA, _DESCRIBED]}},
-            {"instructions": _one(ASKED, NULL)},
+            {"instructions": TOLD},
         ),
     ),
     "SystemOneChoice": _object(
@@ -203,14 +205,14 @@ _SYSTEMONE: dict[str, Schema] = {
                 "description": "Option -> what it means, or null.",
             },
         },
-        {"instructions": _one(ASKED, NULL)},
+        {"instructions": TOLD},
     ),
     "SystemOneScore": _object(
         {
             "type": _kind("score"),
             "criteria": {**_list(ASKED, 2, 10), "description": "Levels, lowest first."},
         },
-        {"instructions": _one(ASKED, NULL)},
+        {"instructions": TOLD},
     ),
     "NoulAnswer": _object({"type": _kind("noul"), "noul": SHARE}, MARKS),
     "SystemOneChoiceAnswer": _object(

@@ -17,6 +17,8 @@ from yesno.questions.choice import folded
 from yesno.request import DecisionRequest
 
 __all__ = [
+    "WHICH_LEVEL",
+    "WHICH_OPTION",
     "Asked",
     "BuiltIn",
     "Limits",
@@ -39,6 +41,10 @@ __all__ = [
 ]
 
 BuiltIn: TypeAlias = YesNo | Choice | Scale
+WHICH_OPTION = "Which option fits?"
+WHICH_LEVEL = "Which level fits?"
+"""What is asked where a request leaves that to its options or levels: clients send no instructions then
+(@ai-sdk/openai 4.0.118), or empty ones (pydantic-ai-slim 2.68.0; 2026-11)."""
 Where: TypeAlias = tuple[str | int, ...]
 """The path to a value in a body, such as `("questions", 0, "choices")`."""
 

@@ -23,6 +23,8 @@ from yesno.questions.base import confidence_of
 from yesno.request import DecisionRequest, Parameters
 from yesno.response import DecisionResponse
 from yesno.wire.decisions import (
+    WHICH_LEVEL,
+    WHICH_OPTION,
     Asked,
     BuiltIn,
     Limits,
@@ -48,6 +50,7 @@ __all__ = ["LIMITS", "decode_request", "decode_response", "encode_request", "enc
 
 LIMITS = Limits(questions=400, options=255, levels=10)
 PLACE = "OpenAI's decisions endpoint"
+DECIMALS = 12
 _TYPES = {YesNo: "predicate", Choice: "choice", Scale: "score"}
 
 
@@ -71,7 +74,7 @@ def _question(name: str, question: Any) -> dict[str, Any]:  # noqa: ANN401 - a t
     fields: dict[str, Any] = {
         "type": _TYPES[type(question)],
         "name": name,
-        "instructions": _instructions(question),
+        "instructions": _instructions_of(question),
     }
     match question:
         case Choice():
@@ -86,7 +89,7 @@ def _question(name: str, question: Any) -> dict[str, Any]:  # noqa: ANN401 - a t
     return fields
 
 
-def _instructions(question: BuiltIn) -> str:
+def _instructions_of(question: BuiltIn) -> str:
     criteria = ""
     if isinstance(question, YesNo):
         told = (
@@ -209,17 +212,24 @@ def _name(item: Any, where: Where) -> str | None:  # noqa: ANN401 - JSON
 
 
 def _read_question(item: Mapping[str, Any], where: Where, limits: Limits) -> tuple[Any, tuple[Any, ...]]:
-    text = text_of(item.get("instructions"), (*where, "instructions"))
-    if not text.strip():
-        raise misshaped((*where, "instructions"), "is blank; say what is asked")
     match item.get("type"):
         case "predicate":
-            return YesNo(text), ()
+            return YesNo(_instructions(item, where)), ()
         case "choice":
-            return _read_choice(text, item, where, limits)
+            return _read_choice(_instructions(item, where, WHICH_OPTION), item, where, limits)
         case "score":
-            return _read_score(text, item, where, limits)
+            return _read_score(_instructions(item, where, WHICH_LEVEL), item, where, limits)
     raise misshaped((*where, "type"), "must be predicate, choice or score")
+
+
+def _instructions(item: Mapping[str, Any], where: Where, unasked: str | None = None) -> str:
+    given = item.get("instructions")
+    text = unasked if given is None and unasked is not None else text_of(given, (*where, "instructions"))
+    if not text.strip():
+        if unasked is None:
+            raise misshaped((*where, "instructions"), "is blank; say what is asked")
+        return unasked
+    return text
 
 
 def _read_choice(
@@ -271,8 +281,12 @@ def encode_response(asked: Asked, response: DecisionResponse) -> dict[str, Any]:
     """Return the response body.
 
     The protocol knows no undecided answer, so one travels as a `refusal` with its reason in `x_undecided`; so does
-    an answer that lacks the distribution which the protocol demands. Numbers are not rounded. Further fields begin
-    with `x_`: see `marks_of`.
+    an answer that lacks the distribution which the protocol demands. Further fields begin with `x_`: see
+    `marks_of`.
+
+    Shares and means are rounded to twelve decimals: clients take a number for any that rounds to it, and want some
+    distribution to fit exactly (pydantic-ai-slim 2.68.0, `_score_fits`; 2026-11), so all digits of a float would
+    claim more than float arithmetic keeps.
     """
     pairs = zip(asked.request.questions.items(), asked.names, strict=True)
     usage = response.usage or Usage()
@@ -312,9 +326,10 @@ def _answer(name: str | None, question: Any, offered: tuple[Any, ...], outcome: 
         fields["choice"] = offered[names.index(outcome.value)]
         entries: list[dict[str, Any]] = [{"value": value} for value in offered]
     else:
-        fields["score"] = math.fsum(level * share for level, share in enumerate(shares))
+        mean = math.fsum(level * share for level, share in enumerate(shares))
+        fields["score"] = round(mean, DECIMALS)
         entries = [{"value": level, "label": label} for level, label in enumerate(offered)]
     fields["probabilities"] = [
-        {**entry, "probability": share} for entry, share in zip(entries, shares, strict=True)
+        {**entry, "probability": round(share, DECIMALS)} for entry, share in zip(entries, shares, strict=True)
     ]
     return fields

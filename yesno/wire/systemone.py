@@ -34,6 +34,8 @@ from yesno.questions.base import confidence_of
 from yesno.request import DecisionRequest, Parameters
 from yesno.response import DecisionResponse
 from yesno.wire.decisions import (
+    WHICH_LEVEL,
+    WHICH_OPTION,
     Asked,
     BuiltIn,
     Limits,
@@ -268,9 +270,11 @@ def _read_noul(item: Mapping[str, Any], where: Where) -> YesNo:
     if criteria is not None and not isinstance(criteria, Mapping):
         raise misshaped((*where, "criteria"), "must be an object with `true` and `false`")
     yes_when, no_when = (_told(criteria, outcome, where) for outcome in ("true", "false"))
-    if item.get("instructions") is None and yes_when is None and no_when is None:
-        raise misshaped(where, "needs instructions or criteria")
-    text = _instructions(item, where, "Does the description of yes fit?")
+    text = _instructions(item, where, "")
+    if not text and yes_when is None and no_when is None:
+        blank = item.get("instructions") is not None
+        raise misshaped((*where, "instructions") if blank else where, "needs instructions or criteria")
+    text = text or "Does the description of yes fit?"
     return YesNo(text, yes_when=yes_when, no_when=no_when)
 
 
@@ -286,7 +290,7 @@ def _read_choice(item: Mapping[str, Any], where: Where, limits: Limits) -> tuple
     if not isinstance(criteria, Mapping):
         raise misshaped((*where, "criteria"), "must be a map of options")
     values = [(option, _told(criteria, option, where)) for option in criteria]
-    text = _instructions(item, where, "Which option fits?")
+    text = _instructions(item, where, WHICH_OPTION)
     with placed(where, "criteria"):
         question = Choice(text, optioned(values))
         checked_size(path_of(where), question, limits, "this endpoint")
@@ -298,7 +302,7 @@ def _read_score(item: Mapping[str, Any], where: Where, limits: Limits) -> tuple[
     if not isinstance(criteria, list):
         raise misshaped((*where, "criteria"), "must be a list of levels")
     levels = [_text(level, (*where, "criteria", place)) for place, level in enumerate(criteria)]
-    text = _instructions(item, where, "Which level fits?")
+    text = _instructions(item, where, WHICH_LEVEL)
     with placed(where, "criteria"):
         question = Scale(text, levels)
         checked_size(path_of(where), question, limits, "this endpoint")
@@ -308,12 +312,8 @@ def _read_score(item: Mapping[str, Any], where: Where, limits: Limits) -> tuple[
 def _instructions(item: Mapping[str, Any], where: Where, unasked: str) -> str:
     """Return the instructions; without any, the criteria speak for themselves."""
     instructions = item.get("instructions")
-    if instructions is None:
-        return unasked
-    text = _text(instructions, (*where, "instructions"))
-    if not text.strip():
-        raise misshaped((*where, "instructions"), "is blank; say what is asked, or leave it out")
-    return text
+    text = "" if instructions is None else _text(instructions, (*where, "instructions"))
+    return text if text.strip() else unasked
 
 
 def _text(value: Any, where: Where) -> str:  # noqa: ANN401 - JSON
