@@ -1,15 +1,17 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+NODE := $(VENV)/clients-node
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help demo test check unit integration bench wheel fuzz clean
+.PHONY: help demo test check unit integration bench clients-node clients-node-if-possible wheel fuzz clean
 
 help:
 	@echo "make demo   ask the embedded model a dozen questions"
 	@echo "make test   check, all tests that need no key, the built wheel"
 	@echo "make check  format, lint, types, floors, house rules"
 	@echo "make bench  a few items of each shipped set with a tiny model; the report is build/bench/report.html"
+	@echo "make clients-node  decision clients for Node against the server; needs npm"
 	@echo "make fuzz   100,000 odd inputs of each kind for the calls of tools; minutes"
 
 $(BIN)/python:
@@ -20,13 +22,13 @@ $(VENV)/.run: pyproject.toml constraints.txt | $(BIN)/python
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
-	$(PIP) install -c constraints.txt -e '.[local,bench,redis,search,toolcalls,otel,langchain,langchain-agents,mcp,openai-agents,pydantic-ai,dev]'
+	$(PIP) install -c constraints.txt -e '.[local,bench,serve,redis,search,toolcalls,otel,langchain,langchain-agents,mcp,openai-agents,pydantic-ai,compat,dev]'
 	@touch $@ $(VENV)/.run
 
 demo: $(VENV)/.run
 	$(BIN)/yesno demo
 
-test: check unit integration bench wheel
+test: check unit integration bench clients-node-if-possible wheel
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
@@ -48,6 +50,20 @@ bench: $(VENV)/.dev
 	  benchmarks/quality/data/injection.jsonl benchmarks/sets/data/harmful_request.jsonl \
 	  benchmarks/sets/data/tool_relevance.jsonl benchmarks/sets/data/rerank.jsonl \
 	  --model local:smollm2 --split heldout --limit 4 --no-cache --no-memory --out build/bench
+
+clients-node: $(VENV)/.dev $(NODE)/.ready
+	$(BIN)/python -m tests.clients.serving $(NODE)/run
+
+$(NODE)/.ready: $(wildcard tests/clients/node/* tests/clients/node/.npmrc)
+	@command -v npm >/dev/null || { echo "npm is missing; install Node.js with npm, of any version from 20 on" >&2; exit 1; }
+	mkdir -p $(NODE)
+	cp tests/clients/node/* tests/clients/node/.npmrc $(NODE)/
+	cd $(NODE) && npm ci
+	@touch $@
+
+clients-node-if-possible:
+	@if $(MAKE) --no-print-directory $(NODE)/.ready; then $(MAKE) --no-print-directory clients-node; \
+	else echo "SKIPPED: the decision clients for Node, which could not be fetched"; fi
 
 wheel: $(VENV)/.dev
 	$(BIN)/python scripts/check_wheel.py

@@ -66,7 +66,7 @@ AT_USE = [
     "opentelemetry",
 ]
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-KEPT = ("yesno", "tests", "prompts", "scripts", "benchmarks", "examples", ".ci")
+KEPT = ("yesno", "tests", "prompts", "scripts", "benchmarks", "examples", "deploy", ".ci")
 
 
 def place(path):
@@ -97,7 +97,9 @@ def ours():
         found += [
             p for p in (ROOT / folder).rglob("*") if p.is_file() and not {"__pycache__", "data"} & {*p.parts}
         ]
-    return [path for path in found if path.suffix in {".py", ".md", ".toml", ".txt", ".j2", ".json", ""}]
+    return [
+        path for path in found if path.suffix in {".py", ".md", ".toml", ".txt", ".j2", ".json", ".yaml", ""}
+    ]
 
 
 def test_exports_are_sorted_complete_and_all_there_is():

@@ -1,3 +1,5 @@
+import dataclasses
+
 import pytest
 
 from yesno.errors import QuestionError
@@ -56,3 +58,6 @@ def test_an_override_wins_field_by_field():
     assert default.overridden_by(Parameters(timeout_s=0.5)) == Parameters("m", timeout_s=0.5)
     assert default.overridden_by(None) is default
     assert default.overridden_by(Parameters()) is default
+    everything = Parameters("other", 2.0)
+    assert None not in dataclasses.astuple(everything)
+    assert default.overridden_by(everything) == everything

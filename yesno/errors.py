@@ -29,6 +29,7 @@ YesnoError
 │   ├── AuditError           an event could not be written, and `audit_required` is set
 │   ├── SelectionError       no tools could be selected, because a model failed, or a selection was run already
 │   └── GateUnavailable      a call could not be judged
+├── RequestProblem           a request to the server is answered with an HTTP error
 ├── DeadlineExceeded         the decision took longer than `timeout_s`
 ├── BudgetExceeded           a request was not sent because it could exceed a `Budget`
 └── ProviderError            the other side failed, or said nonsense
@@ -69,6 +70,7 @@ __all__ = [
     "QuestionError",
     "Refused",
     "ReplyError",
+    "RequestProblem",
     "RetryTool",
     "RiskNotKept",
     "RoutingError",
@@ -102,7 +104,14 @@ def _rebuild(cls: type[YesnoError], args: tuple[Any, ...], state: dict[str, Any]
 
 
 class QuestionError(YesnoError, ValueError):
-    """The question or the input cannot be asked as written."""
+    """The question or the input cannot be asked as written.
+
+    `where` is the path to it in a body that came over the wire, such as `("questions", 0, "choices")`; empty elsewhere.
+    """
+
+    def __init__(self, message: str, *, where: tuple[str | int, ...] = ()) -> None:
+        super().__init__(message)
+        self.where = where
 
 
 class AnswerError(YesnoError, ValueError):
@@ -263,6 +272,40 @@ class GateUnavailable(ToolError):
     """A call could not be judged, and the gate is told to raise in that case."""
 
 
+class RequestProblem(YesnoError):
+    """A request to the server is answered with an HTTP error, in the form of the protocol it speaks.
+
+    Args:
+        message: A sentence for whoever sent the request: what is wrong with it, and what to do.
+        status: The HTTP status. What is `"invalid"` with status 400 is 422 in System One.
+        kind: `"invalid"` (the body cannot be read as a request), `"usage"`, `"model"` (there is no such one),
+            `"authentication"`, `"permission"`, `"rate_limit"`, `"no_answer"` or `"server"`.
+        code: One word for programs, such as `"invalid_json"`.
+        where: Path to what is wrong in the body.
+        headers: Names and values of further response headers.
+        details: Fields for System One's error object; their names begin with `x_`.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int = 400,
+        kind: str = "invalid",
+        code: str | None = None,
+        where: tuple[str | int, ...] = (),
+        headers: tuple[tuple[str, str], ...] = (),
+        details: Any = None,  # noqa: ANN401 - a mapping of JSON values
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.kind = kind
+        self.code = code
+        self.where = where
+        self.headers = headers
+        self.details = details
+
+
 class DeadlineExceeded(YesnoError, TimeoutError):
     """The decision, retries included, took longer than `timeout_s` seconds."""
 
@@ -272,6 +315,9 @@ class BudgetExceeded(YesnoError):
 
     `limit` says which (`"usd"`, `"requests"` or `"tokens"`), `spent` what was spent of it.
     """
+
+    personal = False
+    """Whether it says something about who asked alone: another with the same question may have a budget left."""
 
     def __init__(self, message: str, *, limit: str | None = None, spent: float | None = None) -> None:
         super().__init__(message)

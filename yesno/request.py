@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from yesno._frozen import FrozenDict
@@ -28,8 +28,12 @@ class Parameters:
         """Return these parameters with every one that `other` sets in place of ours."""
         if other is None:
             return self
-        changes = {f.name: v for f in fields(other) if (v := getattr(other, f.name)) is not None}
-        return replace(self, **changes) if changes else self
+        # field by field, for this is on the way of every decision
+        name = self.model_name if other.model_name is None else other.model_name
+        timeout_s = self.timeout_s if other.timeout_s is None else other.timeout_s
+        if name is self.model_name and timeout_s is self.timeout_s:
+            return self
+        return Parameters(name, timeout_s)
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -65,7 +69,11 @@ class DecisionRequest:
 
     def with_parameters(self, parameters: Parameters) -> DecisionRequest:
         """Return a copy with these parameters."""
-        return DecisionRequest(self.input, self.questions, parameters)
+        made = object.__new__(DecisionRequest)  # input and questions are checked and frozen already
+        object.__setattr__(made, "input", self.input)
+        object.__setattr__(made, "questions", self.questions)
+        object.__setattr__(made, "parameters", parameters)
+        return made
 
 
 def _items(questions: Any) -> Iterable[Any]:  # noqa: ANN401 - user input

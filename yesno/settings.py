@@ -10,7 +10,7 @@ from pathlib import Path
 
 from yesno.errors import ConfigError
 
-__all__ = ["VARIABLES", "Settings"]
+__all__ = ["VARIABLES", "Settings", "variable"]
 
 VARIABLES: dict[str, str] = {
     "YESNO_MODEL": "model used when none is named, such as `openai:gpt-5.4-mini`; without it `local`",
@@ -64,3 +64,8 @@ class Settings:
             keys={name: value for name, value in env.items() if name.endswith(KEYS) and value},
             addresses={name: env[name] for name in ADDRESSES if env.get(name)},
         )
+
+
+def variable(name: str) -> str | None:
+    """Return the value of an environment variable that a configuration file names; None when it is not set."""
+    return os.environ.get(name) or None

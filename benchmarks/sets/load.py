@@ -14,7 +14,7 @@ from pathlib import Path
 from yesno import FakeProvider, SqliteCache
 from yesno._rows import Row
 from yesno.bench import report_of, run, write_report
-from yesno.bench.items import LabelledSet, set_of
+from yesno.labelled import LabelledSet, set_of
 
 SETS, MODELS = 5, 2
 QUESTION = {"type": "yesno", "text": "Is it spam?"}

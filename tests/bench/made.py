@@ -1,8 +1,8 @@
 """Sets and rows that tests are about."""
 
 from yesno._rows import Row as Line
-from yesno.bench.items import set_of
 from yesno.bench.rows import Row
+from yesno.labelled import set_of
 
 SPAM = {"type": "yesno", "text": "Is it spam?"}
 

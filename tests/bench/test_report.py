@@ -9,7 +9,6 @@ from tests.bench.made import right, row, spam_set
 from yesno import FakeProvider
 from yesno._rows import Row as Line
 from yesno.bench.documents import report_document
-from yesno.bench.items import set_of
 from yesno.bench.markdown import markdown_of
 from yesno.bench.pages import page_of
 from yesno.bench.reporting import report_of, way_names
@@ -19,6 +18,7 @@ from yesno.bench.runs import Run, RunCard, SetCard, load_run
 from yesno.bench.tables import tables_of
 from yesno.bench.writing import write_report
 from yesno.errors import ConfigError
+from yesno.labelled import set_of
 
 EVIL = "<script>alert('x')</script>|`*\"&"
 

@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.bench.made import row
-from yesno.bench.rows import collected, label_index, read_rows, row_from
+from yesno.bench.rows import collected, read_rows, row_from
 from yesno.bench.writer import RowWriter
 from yesno.errors import ConfigError
+from yesno.labelled import label_index
 
 
 def failed(**changes):

@@ -13,13 +13,13 @@ import pytest
 from tests.bench.made import right, spam_set
 from yesno import Budget, FakeProvider, SqliteCache
 from yesno._rows import Row as Line
-from yesno.bench.items import set_of
 from yesno.bench.rows import read_rows
 from yesno.bench.running import GIVE_UP_AFTER, run
 from yesno.bench.runs import load_run
 from yesno.calibration import Calibration, Subject
 from yesno.calibration.calibrators import Platt, Temperature
 from yesno.errors import ConfigError, ProviderRejected, ProviderUnavailable
+from yesno.labelled import set_of
 from yesno.templates.sets import TemplateSet
 
 ROOT = Path(__file__).resolve().parents[2]

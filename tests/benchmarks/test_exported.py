@@ -7,7 +7,7 @@ import pytest
 from benchmarks.quality.exported import exported
 from benchmarks.quality.items import DATA, load
 from yesno.bench.importing import import_rows
-from yesno.bench.items import load_set
+from yesno.labelled import load_set
 
 ROW = {
     "set": "sms_spam",

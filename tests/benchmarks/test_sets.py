@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.sets.__main__ import DATA, SETS
-from yesno.bench.items import kind_of, load_set
+from yesno.labelled import kind_of, load_set
 
 ROOT = Path(__file__).parents[2]
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")

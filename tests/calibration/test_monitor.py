@@ -8,7 +8,8 @@ from scipy.stats import binom
 
 from yesno import ChoiceAnswer, Refusal, ScaleAnswer, Undecided, YesNoAnswer
 from yesno.calibration._betting import Bet, mean_range
-from yesno.calibration.monitor import Monitor, signals_of
+from yesno.calibration._signals import signals_of
+from yesno.calibration.monitor import Monitor
 from yesno.errors import AnswerError, ConfigError, DataError
 
 

@@ -7,9 +7,9 @@ import pytest
 
 from tests.calibration.calibrators.support import options, yes_no
 from yesno import FakeProvider
-from yesno.bench.items import load_set
 from yesno.bench.running import run as run_bench
 from yesno.calibration import load_calibration
+from yesno.labelled import load_set
 
 QUESTION = "Is it?"
 

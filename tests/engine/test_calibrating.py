@@ -107,6 +107,12 @@ def test_warnings_name_no_input_and_no_question(caplog):
 
 
 @both
+def test_worked_examples_of_any_shape_are_no_obstacle(shell):
+    question = YesNo("Is it?", examples=[({"a": [1, 2], "b": {"c": 1}}, True)])
+    assert shell(FakeProvider(sure()), calibration=CARD).decide("x", question).calibrated
+
+
+@both
 def test_only_the_hash_of_a_template_counts(shell):
     digest = TEMPLATES.template("yes_no").digest
     card = Calibration(subject(template=f"copy/yes_no@9#{digest}"), Platt(0.5, -1.0))

@@ -382,3 +382,30 @@ def test_an_exceeded_budget_is_shared_with_its_fields():
     go.set()
     joined(threads)
     assert [(type(e), e.limit, e.spent) for e in ends] == [(BudgetExceeded, "requests", 3)] * 3
+
+
+def test_the_end_of_anothers_budget_is_nobody_elses():
+    flights = AsyncFlights()
+    began, more = asyncio.Event(), asyncio.Event()
+
+    async def of_alice():
+        began.set()
+        await more.wait()
+        error = BudgetExceeded("no more", limit="requests", spent=3)
+        error.personal = True
+        raise error
+
+    async def of_bob():
+        return REPLY
+
+    async def go():
+        first = asyncio.create_task(flights.share("k", of_alice))
+        await began.wait()
+        second = asyncio.create_task(flights.share("k", of_bob))
+        await asyncio.sleep(0)
+        more.set()
+        return await asyncio.gather(first, second, return_exceptions=True)
+
+    refused, answered = asyncio.run(go())
+    assert isinstance(refused, BudgetExceeded)
+    assert answered == REPLY

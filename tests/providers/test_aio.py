@@ -11,6 +11,7 @@ from aiohttp import web
 
 from yesno import AsyncDecisionModel, ProviderError, RetryPolicy, YesNo
 from yesno.providers import _aio
+from yesno.providers._proxies import proxy_for
 from yesno.providers.fake import chat_reply
 from yesno.providers.openai_compatible import OpenAICompatible
 
@@ -207,5 +208,5 @@ def test_many_decisions_share_the_connections(play):
 def test_a_proxy_of_the_environment_is_used(monkeypatch):
     monkeypatch.setenv("http_proxy", "http://proxy.test:3128")
     monkeypatch.setenv("no_proxy", "localhost")
-    assert _aio._proxy_for("http://server.test/v1") == "http://proxy.test:3128"
-    assert _aio._proxy_for("http://localhost/v1") is None
+    assert proxy_for("http://server.test/v1") == "http://proxy.test:3128"
+    assert proxy_for("http://localhost/v1") is None

@@ -4,7 +4,7 @@ import pytest
 
 from tests.engine.support import both
 from tests.providers.contract import ProviderContract
-from yesno import Choice, DecisionModel, FakeProvider, Refusal, YesNo, YesNoAnswer
+from yesno import Choice, DecisionModel, FakeProvider, Refusal, Scale, YesNo, YesNoAnswer
 from yesno.errors import ConfigError, ProviderUnavailable, Refused, UndecidedError
 from yesno.providers.fake import chat_reply
 
@@ -101,3 +101,29 @@ def test_payloads_are_kept_for_inspection():
     assert len(provider.requests) == 2
     assert provider.requests[0]["model"] == "m1"
     assert "hello" in provider.requests[0]["messages"][-1]["content"]
+
+
+ALL = {
+    "yes": YesNo("q?"),
+    "choice": Choice("Which?", ["a1", "b2", "c3"]),
+    "way_out": Choice("Which?", ["a1", "b2"], none="neither"),
+    "scale": Scale("How?", ["low", "mid", "high"]),
+}
+
+
+@both
+@pytest.mark.parametrize("native", [True, False])
+def test_without_a_script_every_question_has_an_answer(shell, native):
+    response = shell(FakeProvider(native=native)).decide("x", ALL)
+    assert response.yes_no("yes").probability == 0.8
+    assert list(response.choice("choice").probabilities.values()) == pytest.approx([4 / 7, 2 / 7, 1 / 7])
+    assert response.choice("way_out").none_probability == pytest.approx(1 / 7)
+    assert response.scale("scale").mean == pytest.approx(4 / 7)
+
+
+@pytest.mark.parametrize(("keep", "kept"), [(None, [1, 2, 3]), (2, [2, 3]), (0, [])])
+def test_only_the_newest_payloads_may_be_kept(keep, kept):
+    provider = FakeProvider(keep=keep)
+    for number in (1, 2, 3):
+        provider.send({"model": "m", "number": number, "messages": [{"content": "q"}]})
+    assert [payload["number"] for payload in provider.requests] == kept

@@ -1,6 +1,7 @@
 """OpenAI's decisions endpoint on the wire, both ways."""
 
 import json
+from decimal import Decimal
 
 import httpx2
 import pytest
@@ -297,6 +298,48 @@ def test_questions_without_or_with_equal_names_keep_their_places():
     assert body["model"] == "m"
 
 
+@pytest.mark.parametrize("instructions", [None, "", " ", []])
+def test_choices_and_levels_without_instructions_speak_for_themselves(instructions):
+    levels = [{"label": "low"}, {"label": "high"}]
+    request = asked(
+        choice("a1", "b1", instructions=instructions),
+        {"type": "score", "instructions": instructions, "levels": levels},
+    )
+    which, how = request.request.questions.values()
+    assert (which.text, how.text) == ("Which option fits?", "Which level fits?")
+
+
+@given(st.lists(st.floats(0, 1), min_size=2, max_size=10).filter(sum))
+def test_some_distribution_rounds_to_the_numbers_sent_and_has_their_mean(weights):
+    """As pydantic-ai-slim 2.68.0 checks, in exact arithmetic."""
+    shares = [weight / sum(weights) for weight in weights]
+    request = asked(
+        {"type": "score", "instructions": "How?", "levels": [{"label": str(n)} for n in range(len(shares))]}
+    )
+    ((name, question),) = request.request.questions.items()
+    answer = ScaleAnswer(
+        sum(n * share for n, share in enumerate(shares)), tuple(shares), levels=question.levels
+    )
+    (body,) = encode_response(request, DecisionResponse({name: answer}))["answers"]
+    sent = [Decimal(str(entry["probability"])) for entry in body["probabilities"]]
+    assert _fits(sent, Decimal(str(body["score"])))
+
+
+def _fits(sent, score):
+    halves = [Decimal(1).scaleb(min(-2, number.as_tuple().exponent)) / 2 for number in [*sent, score]]
+    low = [max(Decimal(0), number - half) for number, half in zip(sent, halves, strict=False)]
+    room = [min(Decimal(1), s + half) - least for s, half, least in zip(sent, halves, low, strict=False)]
+    rest = 1 - sum(low)
+    means = []
+    for order in (range(len(sent)), reversed(range(len(sent)))):
+        left, mean = rest, sum(level * share for level, share in enumerate(low))
+        for level in order:
+            taken = min(left, room[level])
+            mean, left = mean + level * taken, left - taken
+        means.append(mean)
+    return 0 <= rest <= sum(room) and means[0] <= score + halves[-1] and score - halves[-1] <= means[1]
+
+
 def test_values_that_a_choice_cannot_tell_apart_are_numbered_and_come_back():
     values = ["Yes", "yes", "", True, "true", "option 2", "ja\u0308", "jä"]
     request = asked(choice(*values))
@@ -487,3 +530,22 @@ def test_what_is_undecided_travels_as_a_refusal_that_says_so_and_comes_back():
         Undecided("incomplete_distribution"),
         Refusal(),
     ]
+
+
+def test_an_error_knows_the_path_of_what_is_at_fault():
+    with pytest.raises(QuestionError) as info:
+        asked(predicate(), {**choice("a1", "b1"), "choices": [{"value": "a1"}, {"value": 3}]})
+    assert info.value.where == ("questions", 1, "choices", 1, "value")
+
+
+def test_usage_tells_what_was_cached_written_and_thought():
+    request = asked(predicate())
+    usage = Usage(10, 5, 4, cache_written_tokens=3, reasoning_tokens=2)
+    (name,) = request.request.questions
+    assert encode_response(request, DecisionResponse({name: YesNoAnswer(0.5)}, usage=usage))["usage"] == {
+        "input_tokens": 10,
+        "input_tokens_details": {"cached_tokens": 4, "cache_write_tokens": 3},
+        "output_tokens": 5,
+        "output_tokens_details": {"reasoning_tokens": 2},
+        "total_tokens": 15,
+    }

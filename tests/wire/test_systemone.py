@@ -1,6 +1,8 @@
 """System One on the wire, both ways."""
 
 import json
+import math
+import pickle
 
 import pytest
 from hypothesis import given
@@ -21,7 +23,7 @@ from yesno.questions import (
 )
 from yesno.request import DecisionRequest
 from yesno.response import DecisionResponse
-from yesno.wire.decisions import Limits
+from yesno.wire.decisions import Limits, shares_of
 from yesno.wire.systemone import (
     TYPESAFE,
     Dialect,
@@ -236,14 +238,16 @@ def test_a_body_is_read_into_a_request():
             "b": {"type": "choice", "instructions": "Which?", "criteria": {"x1": {"k": "ä"}, "y1": None}},
             "c": {"type": "score", "instructions": None, "criteria": ["low", {"name": "high"}]},
             "d": {"type": "noul", "criteria": {"true": "it is late"}},
+            "e": {"type": "choice", "instructions": " ", "criteria": {"x1": None, "y1": None}},
         },
         unknown_field=1,
     ).request
-    a, b, c, d = request.questions.values()
+    a, b, c, d, e = request.questions.values()
     assert a == YesNo('{"q": "Spam?"}', yes_when="it sells")
     assert b == Choice("Which?", {"x1": '{"k": "ä"}', "y1": None})
     assert c.levels == ("low", '{"name": "high"}')
     assert (d.yes_when, bool(d.text)) == ("it is late", True)
+    assert e.text == "Which option fits?"
 
 
 @pytest.mark.parametrize(
@@ -252,7 +256,14 @@ def test_a_body_is_read_into_a_request():
         ("x", "x"),
         ({"a": 1}, {"a": 1}),
         ([1, "b"], {"state": [1, "b"]}),
+        ("", {"state": ""}),
+        (" \n", {"state": " \n"}),
+        ({}, {"state": {}}),
         ([{"role": "user", "content": "Hi"}], (Message("user", "Hi"),)),
+        ([{"role": "user", "text": "Hi"}], {"state": [{"role": "user", "text": "Hi"}]}),
+        ([{"role": "judge", "content": "Hi"}], {"state": [{"role": "judge", "content": "Hi"}]}),
+        ([{"role": "user", "content": None}], {"state": [{"role": "user", "content": None}]}),
+        ([], {"state": []}),
     ],
 )
 def test_every_kind_of_state_is_read(state, read_as):
@@ -281,7 +292,6 @@ def test_option_names_come_back_byte_by_byte_though_a_choice_could_not_hold_them
         ({"state": None}, "state"),
         ({"state": 3}, "state"),
         ({"state": True}, "state"),
-        ({"state": ""}, "input"),
         ({"assets": {"img": {}}}, "images"),
     ],
 )
@@ -305,6 +315,7 @@ def test_a_body_that_cannot_be_asked_says_where(fields, words):
         ({"type": ["noul"], "instructions": "q?"}, "noul, choice or score"),
         (3, "must be an object"),
         ({"type": "noul"}, "needs instructions or criteria"),
+        ({"type": "noul", "instructions": " "}, "needs instructions or criteria"),
         ({"type": "noul", "criteria": {"true": None}}, "needs instructions or criteria"),
         ({"type": "noul", "instructions": "q?", "criteria": ["a"]}, "true"),
         ({"type": "noul", "instructions": 3}, "instructions"),
@@ -368,3 +379,34 @@ def test_what_has_no_answer_is_left_out_named_apart_and_comes_back():
         Refusal("content_filter"),
         Undecided("incomplete_distribution"),
     ]
+
+
+def test_an_error_knows_the_path_of_what_is_at_fault():
+    with pytest.raises(QuestionError) as info:
+        asked({"a b": {"type": "score", "criteria": ["low", None]}})
+    assert info.value.where == ("questions", "a b", "criteria", 1)
+    assert pickle.loads(pickle.dumps(info.value)).where == info.value.where  # noqa: S301 - our own
+
+
+def test_an_answer_says_how_it_was_read_and_between_which_bounds():
+    request = decode_request(encode_request(DecisionRequest("x", {"q": YesNo("q?")}), model="m"))
+    answer = YesNoAnswer(0.5, low=0.4, high=0.7, label_mass=0.7, method="logprobs", calibrated=True)
+    body = encode_response(request, DecisionResponse({"q": answer}))
+    assert body["answers"]["q"] == {
+        "type": "noul",
+        "x_method": "logprobs",
+        "x_label_mass": 0.7,
+        "x_low": 0.4,
+        "x_high": 0.7,
+        "x_calibrated": True,
+        "noul": 0.5,
+    }
+
+
+@pytest.mark.parametrize(
+    ("total", "kept"), [(1 + 9e-4, True), (1 - 9e-4, True), (1.002, False), (0.9, False)]
+)
+def test_a_distribution_that_was_rounded_is_made_to_sum_to_one_and_another_is_none(total, kept):
+    shares = shares_of(TEAM, ChoiceAnswer("billing", {"billing": total - 0.25, "support": 0.25}))
+    assert (shares is not None) == kept
+    assert not kept or math.fsum(shares) == pytest.approx(1, abs=1e-12)

@@ -14,26 +14,26 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from yesno.bench.comparing import compare
     from yesno.bench.importing import import_rows
-    from yesno.bench.items import load_set
     from yesno.bench.reporting import report_of
     from yesno.bench.running import run
     from yesno.bench.runs import load_run
     from yesno.bench.writing import write_report
+    from yesno.labelled import load_set
 
 __all__ = ["compare", "import_rows", "load_run", "load_set", "report_of", "run", "write_report"]
 
 _HOMES = {
-    "compare": "comparing",
-    "import_rows": "importing",
-    "load_run": "runs",
-    "load_set": "items",
-    "report_of": "reporting",
-    "run": "running",
-    "write_report": "writing",
+    "compare": "yesno.bench.comparing",
+    "import_rows": "yesno.bench.importing",
+    "load_run": "yesno.bench.runs",
+    "load_set": "yesno.labelled",
+    "report_of": "yesno.bench.reporting",
+    "run": "yesno.bench.running",
+    "write_report": "yesno.bench.writing",
 }
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the module holds
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    return getattr(import_module(_HOMES[name]), name)

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from yesno._rows import Row as Line
-from yesno.bench.items import Item, LabelledSet, kind_of, lines_of, options_of
 from yesno.bench.planning import now
 from yesno.bench.rows import Row, RowKey, row_from
 from yesno.bench.runs import ROWS, Run, RunCard, SetCard, load_run, write_card
 from yesno.bench.writer import RowWriter
 from yesno.errors import ConfigError
+from yesno.labelled import Item, LabelledSet, kind_of, lines_of, options_of
 
 __all__ = ["ELSEWHERE", "import_rows"]
 

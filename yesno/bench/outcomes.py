@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from yesno.bench.items import Asked, Item, kind_of, options_of
 from yesno.bench.rows import Row, Way
 from yesno.calibration.subjects import question_digest
 from yesno.evidence import Usage
+from yesno.labelled import Asked, Item, kind_of, options_of
 from yesno.questions import (
     Answer,
     Choice,

@@ -10,7 +10,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from yesno.bench.items import Item, LabelledSet, kind_of, load_set
 from yesno.bench.outcomes import Place
 from yesno.bench.rows import RowKey, Way
 from yesno.bench.runs import RunCard, SetCard
@@ -18,6 +17,7 @@ from yesno.calibration.files import load_calibrations
 from yesno.engine.ladder import StrategyName
 from yesno.engine.sync import DecisionModel
 from yesno.errors import ConfigError
+from yesno.labelled import Item, LabelledSet, kind_of, load_set
 from yesno.providers import load_provider
 from yesno.providers.base import Provider
 

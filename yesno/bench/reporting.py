@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from yesno.bench.items import LabelledSet, load_set
 from yesno.bench.rows import Row, Way
 from yesno.bench.runs import Run
 from yesno.bench.scoring import Cell, Part, cells_of, differences_of, paired
 from yesno.calibration.intervals import Difference
 from yesno.errors import ConfigError
+from yesno.labelled import LabelledSet, load_set
 
 __all__ = ["Comparison", "Dispute", "Report", "report_of", "way_names"]
 

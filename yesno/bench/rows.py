@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from pathlib import Path
@@ -12,17 +12,16 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from yesno._rows import json_rows
 from yesno.errors import ConfigError
+from yesno.labelled.item import Kind, label_index
 from yesno.questions.base import TOLERANCE
 
 __all__ = [
     "SCHEMA",
-    "Kind",
     "Result",
     "Row",
     "RowKey",
     "Way",
     "collected",
-    "label_index",
     "read_rows",
     "row_from",
 ]
@@ -30,7 +29,6 @@ __all__ = [
 SCHEMA = 1
 """Version of the row; a row of a newer one is refused."""
 
-Kind: TypeAlias = Literal["yes_no", "choice", "scale"]
 Result: TypeAlias = Literal["answer", "undecided", "refusal", "error"]
 KINDS: tuple[Kind, ...] = ("yes_no", "choice", "scale")
 RESULTS: tuple[Result, ...] = ("answer", "undecided", "refusal", "error")
@@ -192,29 +190,6 @@ def row_from(document: Any) -> Row:  # noqa: ANN401 - any JSON value
             raise ConfigError(f"`{name}` must be a whole number, not {document[name]!r}")
     values["label"] = label_index(document.get("label"), values["options"], scale=values["kind"] == "scale")
     return Row(**values)
-
-
-def label_index(label: Any, options: Sequence[str], *, scale: bool = False) -> int:  # noqa: ANN401
-    """Return the index of a label among the options.
-
-    Args:
-        label: Name of an option; True or False for yes or no; the number of a level, from 0, on a scale.
-        options: The names.
-        scale: Whether they are levels.
-
-    Raises:
-        ConfigError: There is no label, or it is none of the options.
-    """
-    if label is None:
-        raise ConfigError("it has no `label`")
-    if isinstance(label, bool) and tuple(options) == ("yes", "no"):
-        return 0 if label else 1
-    if isinstance(label, str) and label in options:
-        return list(options).index(label)
-    if scale and type(label) is int and 0 <= label < len(options):
-        return label
-    shown = [*map(repr, options[:12]), *(["…"] if len(options) > 12 else [])]
-    raise ConfigError(f"`label` is {label!r}, and the options are {', '.join(shown)}")
 
 
 def read_rows(path: Path) -> Iterator[Row]:

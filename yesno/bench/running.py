@@ -11,7 +11,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from yesno.bench.items import Item, LabelledSet, kind_of
 from yesno.bench.outcomes import Place, failed_row, row_of
 from yesno.bench.planning import Models, Opened, Plan, now
 from yesno.bench.rows import Row, Way, collected, read_rows
@@ -22,6 +21,7 @@ from yesno.engine.ladder import StrategyName
 from yesno.engine.sync import DecisionModel
 from yesno.errors import BudgetExceeded, ConfigError, ProviderUnavailable, YesnoError
 from yesno.evidence import Usage
+from yesno.labelled import Item, LabelledSet, kind_of
 
 __all__ = ["GIVE_UP_AFTER", "Progress", "Tell", "ask_items", "run"]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from yesno.bench.rows import Kind, Row, Way
+from yesno.bench.rows import Row, Way
 from yesno.calibration._arrays import Floats, np
 from yesno.calibration.curves import ReliabilityPoint, reliability_points, risk_coverage
 from yesno.calibration.ece import Noise, noise_of, smooth_ece
@@ -18,6 +18,7 @@ from yesno.calibration.intervals import Difference, Interval, interval, mean_dif
 from yesno.calibration.ranking import auroc
 from yesno.calibration.scores import brier_scores, log_losses, ranked_probability_scores
 from yesno.errors import DataError
+from yesno.labelled import Kind
 
 __all__ = [
     "FLOOR",

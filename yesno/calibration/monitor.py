@@ -4,27 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
 
 from yesno.calibration._betting import Bet, Range, mean_range
-from yesno.errors import AnswerError, ConfigError, DataError
-from yesno.questions import (
-    Answer,
-    ChoiceAnswer,
-    Outcome,
-    Refusal,
-    ScaleAnswer,
-    Undecided,
-    YesNoAnswer,
-)
+from yesno.calibration._signals import Label, Signal, judged, signals_of
+from yesno.errors import ConfigError, DataError
+from yesno.questions import Outcome
 
 __all__ = ["Drift", "DriftReport", "Label", "Monitor", "Signal"]
-
-Signal: TypeAlias = Literal[
-    "probability", "label_mass", "unanswered", "logprobs", "native", "sampled", "error", "bias"
-]
-Label: TypeAlias = bool | int | str
-"""True or False of a yes/no question; the option of a choice; the level of a scale, or its number from 0."""
 
 LEAST_OUTCOMES = 20
 FADING = 0.99
@@ -146,7 +132,7 @@ class Monitor:
         if n < LEAST_OUTCOMES:
             raise DataError(f"a reference needs at least {LEAST_OUTCOMES} outcomes, not {n}")
         pairs = list(labelled)
-        _add(sums, (_judged(*pair, row=row) for row, pair in enumerate(pairs, start=1)))
+        _add(sums, (judged(*pair, row=row) for row, pair in enumerate(pairs, start=1)))
         if pairs and sums.get("error", (0.0, 0.0, 0))[2] < LEAST_OUTCOMES:
             raise DataError(f"a reference needs at least {LEAST_OUTCOMES} labels of answers, or none")
         delta = alpha / 2 / len(sums)
@@ -180,7 +166,7 @@ class Monitor:
             raise ConfigError(
                 "the reference has no labels to compare with; give `Monitor` some in `labelled`"
             )
-        self._see(_judged(outcome, label, row=None))
+        self._see(judged(outcome, label, row=None))
         self._labels += 1
         self._judge()
 
@@ -233,71 +219,6 @@ class _Watched:
         self._more.place(number)
         self._less.place(1 - number)
         self.evidence = (self._more.wealth + self._less.wealth) / 2
-
-
-def signals_of(outcome: Outcome) -> dict[Signal, float]:
-    """Return the numbers from 0 to 1 that are watched of an outcome.
-
-    Raises:
-        AnswerError: It is none.
-    """
-    if isinstance(outcome, Refusal | Undecided):
-        return {"unanswered": 1.0}
-    if not isinstance(outcome, Answer):
-        raise AnswerError(
-            f"a monitor watches answers, refusals and undecided ones, not {type(outcome).__name__}"
-        )
-    found: dict[Signal, float] = {"unanswered": 0.0}
-    probability = _probability(outcome)
-    if probability is not None:
-        found["probability"] = min(1.0, max(0.0, probability))
-    if outcome.label_mass is not None:
-        found["label_mass"] = min(1.0, max(0.0, outcome.label_mass))
-    if outcome.method is not None:
-        for method in ("logprobs", "native", "sampled"):
-            found[method] = float(outcome.method == method)
-    return found
-
-
-def _probability(answer: Answer) -> float | None:
-    match answer:
-        case YesNoAnswer():
-            return answer.probability
-        case ChoiceAnswer():
-            return answer.none_probability if answer.is_none else answer.probabilities.get(answer.value)
-        case ScaleAnswer() if len(answer.levels) > 1:
-            return answer.mean / (len(answer.levels) - 1)
-        case _:
-            return None
-
-
-def _judged(outcome: Outcome, label: Label, *, row: int | None) -> dict[Signal, float]:
-    """Return how far an answer was from its label, and to which side."""
-    said = None if isinstance(outcome, Refusal | Undecided) else _probability(outcome)
-    if said is None:
-        return {}
-    right = _right(outcome, label, row)
-    return {"error": (said - right) ** 2, "bias": (right - said + 1) / 2}
-
-
-def _right(answer: Any, label: Label, row: int | None) -> float:  # noqa: ANN401 - any answer
-    match answer:
-        case YesNoAnswer():
-            if label in (True, False):
-                return float(label)
-            rule = "True or False"
-        case ChoiceAnswer():
-            known = answer.options or tuple(answer.probabilities)
-            if label in known:
-                return float(label == answer.value)
-            rule = f"one of {len(known)} options"
-        case _:
-            if label in answer.levels:
-                return float(answer.levels.index(label) / (len(answer.levels) - 1))
-            if type(label) is int and 0 <= label < len(answer.levels):
-                return label / (len(answer.levels) - 1)
-            rule = f"one of {len(answer.levels)} levels"
-    raise DataError(f"a label must be {rule}, not {label!r}", row=row, value=label)
 
 
 def _add(sums: dict[Signal, tuple[float, float, int]], rows: Iterable[Mapping[Signal, float]]) -> int:

@@ -29,11 +29,11 @@ from yesno.settings import Settings
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from yesno.bench.items import Asked, LabelledSet
     from yesno.bench.reporting import Report
     from yesno.bench.running import Progress, Tell
     from yesno.bench.runs import Run
     from yesno.engine.sqlite_cache import SqliteCache
+    from yesno.labelled import Asked, LabelledSet
     from yesno.providers.base import Provider
 
 __all__ = ["bench", "bench_progress", "question_from", "report_runs", "set_from", "show_report"]
@@ -217,7 +217,7 @@ def set_from(text: str, *, question: Asked | None = None, split: str | None = No
     Raises:
         ConfigError: It cannot be read.
     """
-    from yesno.bench.items import load_set
+    from yesno.labelled import load_set
 
     name, equals, file = text.partition("=")
     if not equals or Path(text).exists():

@@ -22,8 +22,8 @@ from yesno.evidence import Usage
 
 if TYPE_CHECKING:
     from yesno.bench.fitting import Fitted
-    from yesno.bench.items import LabelledSet
     from yesno.bench.rows import Row
+    from yesno.labelled import LabelledSet
 
 __all__ = ["calibrate"]
 
@@ -152,8 +152,8 @@ def _of_run(folder: Path, model: str | None, limit: int | None) -> _Given:
     Raises:
         ConfigError: A set has changed since, or the run has no row of the model.
     """
-    from yesno.bench.items import load_set
     from yesno.bench.runs import load_run
+    from yesno.labelled import load_set
 
     run = load_run(folder)
     questions: dict[str, str] = {}

@@ -30,8 +30,13 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Check what a user wrote, or what a model answered.",
     ),
     "map": ("yesno.cli.mapping:map_rows", "Ask the same questions about every row of a file."),
+    "tune": ("yesno.cli.tuning:tune_rows", "Find the template that a model answers a question best with."),
     "demo": ("yesno.cli.demo:demo", "Ask a model twelve questions, filter tools, route a request."),
     "doctor": ("yesno.cli.doctor:doctor", "Check how a model's host behaves, and what to do about it."),
+    "serve": (
+        "yesno.cli.serving:serve",
+        "Serve models over the two decision protocols.",
+    ),
     "calls check": (
         "yesno.cli.calls:check_calls",
         "Say which calls of a reply would run, which wait, and why.",
@@ -57,6 +62,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "yesno.cli.calibrating:calibrate",
         "Fit calibration cards to labelled rows, or to a run.",
     ),
+    "keys add": ("yesno.cli.keys:add", "Make a key and print it, once; the file keeps its hash alone."),
+    "keys list": ("yesno.cli.keys:list_keys", "List the names of the keys and the days they were made."),
+    "keys revoke": ("yesno.cli.keys:revoke", "Take a key away; a running server refuses it after SIGHUP."),
     "models list": ("yesno.cli.models:list_models", "List the models of the catalogue and which are here."),
     "models pull": ("yesno.cli.models:pull_model", "Fetch a model; an interrupted download goes on."),
 }
@@ -67,6 +75,7 @@ A command is one file and one line here; see `yesno.cli.options`. Only the comma
 GROUPS = {
     "bench": "Compare models on labelled items; `yesno bench SET…` is short for `yesno bench run SET…`.",
     "calls": "Check and approve the calls of tools that a model asks for.",
+    "keys": "Make and revoke the keys of a server.",
     "models": "List and fetch models that run on this computer.",
 }
 """Name of a group of commands -> its help."""

@@ -188,31 +188,41 @@ class Connection:
             more: Further arguments of `DecisionModel`, such as `listeners`.
         """
         from yesno.engine.sync import DecisionModel
+
+        with ExitStack() as held:
+            spec, options = self.resolved(held)
+            yield held.enter_context(DecisionModel(spec, **{**options, **more}))
+
+    def resolved(self, held: ExitStack) -> tuple[str, dict[str, Any]]:
+        """Return which model is meant, and the arguments of `DecisionModel`.
+
+        Args:
+            held: Closes what the arguments hold open, such as the cache.
+        """
         from yesno.settings import Settings
 
         environment = Settings.from_env()
         spec = self.model or environment.model
-        options = {**self.settings(), **more}
-        with ExitStack() as held:
-            if self.calibration:
-                from yesno.cli.notes import calibration_notes
+        options = self.settings()
+        if self.calibration:
+            from yesno.cli.notes import calibration_notes
 
-                held.enter_context(calibration_notes())
-            provider = spec.partition(":")[0]
-            if provider == "local":
-                from yesno.cli.progress import download_progress
+            held.enter_context(calibration_notes())
+        provider = spec.partition(":")[0]
+        if provider == "local":
+            from yesno.cli.progress import download_progress
 
-                options["progress"] = download_progress()
-            if self.cache and provider != "fake":
-                from yesno.engine.sqlite_cache import SqliteCache
+            options["progress"] = download_progress()
+        if self.cache and provider != "fake":
+            from yesno.engine.sqlite_cache import SqliteCache
 
-                options["cache"] = held.enter_context(SqliteCache(cache_file(environment.cache_dir)))
-            if self.memory and provider != "fake":
-                from yesno.engine.folder_memory import FolderMemory
+            options["cache"] = held.enter_context(SqliteCache(cache_file(environment.cache_dir)))
+        if self.memory and provider != "fake":
+            from yesno.engine.folder_memory import FolderMemory
 
-                folder = environment.cache_dir
-                options["memory"] = FolderMemory(None if folder is None else folder / "learned")
-            yield held.enter_context(DecisionModel(spec, **options))
+            folder = environment.cache_dir
+            options["memory"] = FolderMemory(None if folder is None else folder / "learned")
+        return spec, options
 
 
 class Without:

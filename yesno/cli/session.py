@@ -45,7 +45,7 @@ _IN_OPTIONS = [
         (r"set on_error='confirm'", "use --on-error confirm"),
         (r"`timeout_s`", "--timeout"),
         (r"`min_label_mass`", "--min-label-mass"),
-        (r"`(orders|concurrency|template|refine|review|shortlist|threshold)`", r"--\1"),
+        (r"`(orders|concurrency|template|calls|refine|review|shortlist|threshold)`", r"--\1"),
         (r"`min_probability`", "--min-probability"),
         (r"`max_results`", "--max-results"),
         (r"`top_k`", "--top-k"),

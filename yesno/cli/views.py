@@ -22,6 +22,8 @@ What `--json` prints is stable: a name keeps its meaning and its type; later ver
   `template`, `strategy`, `asked`, `outcomes`, `scores`, `smooth_ece`, `latency_s`, `cost_usd` and so on), `differences` and where the
   `report` is; `bench run` adds `usage`, `stopped` and `exit_code`. `bench compare` prints `changes` (`set`, `before`, `after`, `metrics`,
   `regressions`), `unmatched`, `regressed` and `exit_code`.
+- `tune` prints its report (`verdict`, `why`, `template`, `held_out`, `calibration`, `thresholds`, `calls`, and
+  `templates` with their `rounds`), the `folder` and how to `use` it.
 - `doctor`, `demo` and `models list` print what their tables show.
 """
 

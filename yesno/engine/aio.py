@@ -19,7 +19,7 @@ from yesno.errors import DeadlineExceeded, YesnoError
 from yesno.evidence import Reply
 from yesno.flow import Ask, Flow, Later, Outcomes, arun
 from yesno.messages import InputLike
-from yesno.providers.base import Payload, Provider, Task
+from yesno.providers.base import Payload, PromptTask, Provider, Task
 from yesno.questions import Answer, Outcome, Question, Refusal, Undecided
 from yesno.request import DecisionRequest, Parameters, Questions
 from yesno.response import DecisionResponse, Failure, unwrapped
@@ -117,6 +117,10 @@ class AsyncDecisionModel(Core):
             for task in pending:
                 task.cancel()
 
+    async def reply(self, task: PromptTask) -> Reply:
+        """Do what `DecisionModel.reply` does, awaited."""
+        return await self._in_time(self._send(self.attempt_s(self.timeout_s), task), self.timeout_s)
+
     async def probe(self, on_request: Callable[[int], None] = lambda number: None) -> Diagnosis:
         """Do what `DecisionModel.probe` does, awaited."""
         sent: list[int] = []
@@ -180,6 +184,8 @@ class AsyncDecisionModel(Core):
         return await self._in_time(self._respond(request), request.parameters.timeout_s)
 
     async def _in_time(self, work: Awaitable[T], limit_s: float | None) -> T:
+        if limit_s is None:
+            return await work
         try:
             async with asyncio.timeout(limit_s) as scope:
                 return await work

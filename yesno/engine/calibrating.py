@@ -121,7 +121,7 @@ class Calibrations:
         return card
 
     def _card(self, question: Question[Any], asked: Asked) -> Calibration | None:
-        key = (question, asked)
+        key = (repr(question), asked)  # a worked example may hold what has no hash
         if key in self._found:
             return self._found[key]
         complete = replace(asked, digest=question_digest(question))

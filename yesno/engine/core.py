@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from yesno._checks import checked_count, checked_positive, checked_share
 from yesno._log import get_logger
@@ -140,6 +141,20 @@ class Core:
         self.recents = Recents()
         self._recall()
 
+    def with_template(self, template: str | Path | TemplateSet) -> Self:
+        """Return this model with other prompts: everything else is shared, and to close one is to close both.
+
+        Raises:
+            ConfigError: There is no such set or folder.
+        """
+        other = copy(self)
+        templates = template if isinstance(template, TemplateSet) else TemplateSet.load(template)
+        other.asking = replace(self.asking, templates=templates)
+        other.packer = self.packer.asking_by(other.asking)
+        other._own_template = True
+        other.recents = Recents()
+        return other
+
     def _recall(self) -> None:
         """Take over what an earlier check of the host has shown."""
         facts = self.keeper.facts()
@@ -179,20 +194,23 @@ class Core:
 
     def request(self, given: Any, questions: Any, parameters: Parameters | None) -> DecisionRequest:  # noqa: ANN401
         """Return the request for what `decide` was called with, defaults filled in."""
-        own: Parameters | None = None
-        asked: Questions = questions
         if isinstance(given, DecisionRequest):
             if questions is not None:
                 raise QuestionError("a DecisionRequest holds its questions already; pass nothing else")
-            own, given, asked = given.parameters, given.input, given.questions
-        elif isinstance(questions, Question):
-            asked = {SINGLE: questions}
+            return given.with_parameters(self._merged(given.parameters, parameters))
+        if isinstance(questions, Question):
+            asked: Questions = {SINGLE: questions}
         elif questions is None:
             raise QuestionError("there is no question; pass a YesNo, a Choice, a Scale or a mapping of them")
-        merged = self._defaults.overridden_by(own).overridden_by(parameters)
+        else:
+            asked = questions
+        return DecisionRequest(given, asked, self._merged(None, parameters))
+
+    def _merged(self, own: Parameters | None, given: Parameters | None) -> Parameters:
+        merged = self._defaults.overridden_by(own).overridden_by(given)
         if merged.timeout_s is not None and checked_positive("timeout_s", merged.timeout_s) > NO_LIMIT_S:
-            merged = replace(merged, timeout_s=None)
-        return DecisionRequest(given, asked, merged)
+            return Parameters(merged.model_name)
+        return merged
 
     @cached_property
     def _defaults(self) -> Parameters:

@@ -137,7 +137,8 @@ class Delivery:
         price = self.price_of(task.model_name)
         if price is None:
             return reply
-        return replace(reply, usage=replace(reply.usage, cost_usd=price.cost(reply.usage)))
+        usage = replace(reply.usage, cost_usd=price.cost(reply.usage))
+        return Reply(reply.evidence, reply.model, usage, reply.kept)
 
     def bill(self, task: Task, payload: Payload, wait: Callable[[Event], None]) -> Bill:
         """Reserve the most that a request can use; use it as a context manager around sending.

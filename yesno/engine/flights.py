@@ -5,7 +5,7 @@ The first one of a key leads: it asks the provider, and those that come while it
 - Its reply is everyone's, without usage of their own: what was spent is counted where it was sent.
 - Its failure is everyone's too when it says something about the request or the provider: it has been retried
   already, and an outage must not be multiplied by everyone who waits.
-- When it gave up for reasons of its own (its deadline passed, it was cancelled or interrupted, a bug), the others
+- When it gave up for reasons of its own (its deadline passed, its own budget is spent, it was cancelled, a bug), the others
   try for themselves: one of them leads, and the rest go on waiting.
 - Each waits within its own deadline. Nothing is kept once a request has ended.
 """
@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from threading import Event, Lock
 
-from yesno.errors import DeadlineExceeded, ProviderError, YesnoError
+from yesno.errors import BudgetExceeded, DeadlineExceeded, ProviderError, YesnoError
 from yesno.evidence import Reply, Usage
 
 __all__ = ["Flights", "Landed", "landed", "passed_on"]
@@ -76,7 +76,8 @@ class Flights:
 
 def landed(error: Exception) -> Landed:
     """Return what an error means for those that waited: the error, or None when it is the leader's own affair."""
-    return error if isinstance(error, YesnoError) and not isinstance(error, DeadlineExceeded) else None
+    own = isinstance(error, DeadlineExceeded) or (isinstance(error, BudgetExceeded) and error.personal)
+    return error if isinstance(error, YesnoError) and not own else None
 
 
 def passed_on(end: Reply | YesnoError) -> Reply:

@@ -8,11 +8,9 @@ key and headers, and how errors are called, and the body itself travels through 
 from __future__ import annotations
 
 import ssl
-import urllib.request
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
-from urllib.parse import urlsplit
 
 import aiohttp
 import httpx2
@@ -20,6 +18,7 @@ import openai
 from yarl import URL
 
 from yesno.providers._posting import address_of, encode, headers_of, plain_response, status_error
+from yesno.providers._proxies import proxy_for
 
 __all__ = ["AioPoster"]
 
@@ -35,7 +34,7 @@ class AioPoster:
         self._base = str(client.base_url).rstrip("/")
         self._path = path
         self._urls: dict[str, URL] = {}
-        self._proxy = _proxy_for(self._base + path)
+        self._proxy = proxy_for(self._base + path)
         self._headers = headers_of(client)
         self._limits = aiohttp.ClientTimeout(total=timeout_s, sock_connect=10.0)
         self._session: aiohttp.ClientSession | None = None
@@ -108,10 +107,3 @@ def _request(url: URL, content: bytes) -> httpx2.Request:
 @lru_cache(maxsize=1)
 def _tls() -> ssl.SSLContext:
     return httpx2.create_ssl_context()
-
-
-def _proxy_for(url: str) -> str | None:
-    parts = urlsplit(url)
-    if not parts.hostname or urllib.request.proxy_bypass(parts.hostname):
-        return None
-    return urllib.request.getproxies().get(parts.scheme)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import cycle
 from typing import Any, ClassVar, TypeAlias
@@ -11,7 +12,16 @@ from yesno.errors import ConfigError, UnreadableReply
 from yesno.evidence import NativeAnswers, Reply, Usage
 from yesno.providers.base import NativeTask, Payload, PromptTask, Provider, Task, TokenTask
 from yesno.providers.profiles import Profile, Strategy
-from yesno.questions import Answer, Refusal
+from yesno.questions import (
+    Answer,
+    Choice,
+    ChoiceAnswer,
+    Question,
+    Refusal,
+    Scale,
+    ScaleAnswer,
+    YesNoAnswer,
+)
 from yesno.wire.completion import completion_from
 
 __all__ = ["FakeProvider", "Script"]
@@ -22,6 +32,8 @@ Script: TypeAlias = Tokens | Sequence[Tokens] | Mapping[str, Answer | Refusal] |
 """What one request brings back: token probabilities (of one position, or of each in a list), ready answers by question
 name, or an error."""
 
+_ROWS = re.compile(r"^(\w{1,3})\. ", re.MULTILINE)
+"""Options as the default templates show them: a letter or a number, a point, a name."""
 _FINISHES = {"refusal", "content_filter", "tool_calls", "length"}
 
 
@@ -34,6 +46,9 @@ class FakeProvider(Provider):
         model: The model name to report.
         native: Replies are ready answers, as a decision endpoint gives.
         strategies: Ways to a probability that it has, best first.
+        keep: Most payloads that `requests` holds, the newest; None for all.
+
+    Without a script yes has 0.8 and no 0.2, and of the options or levels each half of what the one before has.
 
     Token probabilities become a Chat Completions reply and are read like a real one: what is missing to 1
     is unseen, and the first token of a position is the one that was written.
@@ -49,12 +64,14 @@ class FakeProvider(Provider):
         model: str = "fake",
         native: bool = False,
         strategies: Sequence[Strategy] = ("logprobs",),
+        keep: int | None = None,
     ) -> None:
         self.model = model
         self.profile = Profile(strategies=("native",) if native else tuple(strategies), source="scripted")
         self.requests: list[Payload] = []
         """The payloads sent so far."""
-        self._script = _player({"Yes": 0.8, "No": 0.2} if script is None else script)
+        self._keep = keep
+        self._script = _player(_unscripted if script is None else script)
 
     def build(self, task: Task) -> Payload:
         """Return the messages, or the named questions, as a JSON body."""
@@ -70,6 +87,8 @@ class FakeProvider(Provider):
     def send(self, payload: Payload, *, timeout_s: float | None = None) -> Payload:
         """Play the next reply of the script, or raise the next error."""
         self.requests.append(payload)
+        if self._keep is not None:
+            del self.requests[: -self._keep or None]
         messages = payload.get("messages")
         reply = self._script(messages[-1]["content"] if messages else payload)
         if isinstance(reply, Exception):
@@ -85,7 +104,10 @@ class FakeProvider(Provider):
     def parse(self, task: Task, reply: Payload) -> Reply:
         """Read the scripted reply."""
         if isinstance(task, NativeTask):
-            return Reply(NativeAnswers(reply["answers"]), model=reply["model"], usage=Usage(requests=1))
+            answers = reply["answers"]
+            if answers is _UNSCRIPTED:
+                answers = {name: _ready(question) for name, question in task.request.questions.items()}
+            return Reply(NativeAnswers(answers), model=reply["model"], usage=Usage(requests=1))
         try:
             usage = reply.get("usage") or {}
             return Reply(
@@ -150,6 +172,37 @@ def _ended(finish: str, model: str) -> dict[str, Any]:
         ],
         "usage": {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0},
     }
+
+
+_UNSCRIPTED: Mapping[str, Answer | Refusal] = {}
+"""Stands for ready answers that are made when it is known what was asked."""
+
+
+def _unscripted(prompt: str | Payload) -> Script:
+    if not isinstance(prompt, str):
+        return _UNSCRIPTED
+    labels = _ROWS.findall(prompt.rpartition("</input>")[2])
+    return dict(zip(labels, _halving(len(labels)), strict=True)) if labels else {"Yes": 0.8, "No": 0.2}
+
+
+def _ready(question: Question[Any]) -> Answer:
+    match question:
+        case Choice():
+            options = tuple(question.options)
+            shares = _halving(len(options) + (question.none is not None))
+            rest = None if question.none is None else shares[-1]
+            shown = dict(zip(options, shares, strict=False))
+            return ChoiceAnswer(options[0], shown, options=options, none_probability=rest)
+        case Scale():
+            shares = _halving(len(question.levels))
+            return ScaleAnswer(sum(level * p for level, p in enumerate(shares)), tuple(shares))
+    return YesNoAnswer(0.8)
+
+
+def _halving(count: int) -> list[float]:
+    weights = [2.0**-place for place in range(count)]
+    total = sum(weights)
+    return [weight / total for weight in weights]
 
 
 def _player(script: Any) -> Callable[[Any], Any]:  # noqa: ANN401 - any of the forms of a script

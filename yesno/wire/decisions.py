@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -15,21 +17,36 @@ from yesno.questions.choice import folded
 from yesno.request import DecisionRequest
 
 __all__ = [
+    "WHICH_LEVEL",
+    "WHICH_OPTION",
     "Asked",
     "BuiltIn",
     "Limits",
+    "Where",
     "asked_of",
+    "checked_count",
     "checked_limits",
+    "checked_size",
     "examples_of",
     "json_text",
+    "marks_of",
+    "misshaped",
     "named",
     "optioned",
+    "path_of",
+    "placed",
     "plain",
     "shares_of",
     "typed_key",
 ]
 
 BuiltIn: TypeAlias = YesNo | Choice | Scale
+WHICH_OPTION = "Which option fits?"
+WHICH_LEVEL = "Which level fits?"
+"""What is asked where a request leaves that to its options or levels: clients send no instructions then
+(@ai-sdk/openai 4.0.118), or empty ones (pydantic-ai-slim 2.68.0; 2026-11)."""
+Where: TypeAlias = tuple[str | int, ...]
+"""The path to a value in a body, such as `("questions", 0, "choices")`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +69,20 @@ class Asked:
     """Question name -> values of its options (the way out at the end) or levels, in order, as they are sent."""
 
 
+@contextmanager
+def placed(where: Where, field: str) -> Iterator[None]:
+    """Say where a question is that cannot be built.
+
+    Args:
+        where: The path of the question.
+        field: The field of it that is at fault.
+    """
+    try:
+        yield
+    except QuestionError as error:
+        raise QuestionError(f"`{path_of(where)}`: {error}", where=(*where, field)) from error
+
+
 def asked_of(request: DecisionRequest) -> Asked:
     """Return a request of ours under its own names."""
     offered: dict[str, tuple[Any, ...]] = {}
@@ -62,6 +93,12 @@ def asked_of(request: DecisionRequest) -> Asked:
             case Scale():
                 offered[name] = question.levels
     return Asked(request, tuple(request.questions), offered)
+
+
+ROUNDING = 1e-3
+"""Shares that sum to 1 but for so much are a whole distribution that was rounded."""
+EXACT = 1e-9
+"""Strict clients take a sum that is off by 1e-6 (pydantic-ai 2.68.0; 2026-11)."""
 
 
 def typed_key(value: Any) -> tuple[bool, str | bool] | None:  # noqa: ANN401 - JSON
@@ -85,7 +122,36 @@ def shares_of(question: Any, outcome: Any) -> list[float] | None:  # noqa: ANN40
         case _:
             return None
     known = [share for share in shares if share is not None]
-    return known if len(known) == len(shares) and abs(sum(known) - 1) < 1e-3 else None
+    total = math.fsum(known)
+    if len(known) < len(shares) or abs(total - 1) > ROUNDING:
+        return None
+    return known if abs(total - 1) < EXACT else [share / total for share in known]
+
+
+def marks_of(answer: Any) -> dict[str, Any]:  # noqa: ANN401 - any answer
+    """Return what an answer says of itself, as fields that no protocol has: how it was read, and how sure that is.
+
+    `x_low` and `x_high` bound the answer's number: the probability of yes or of the option chosen, or the score.
+    """
+    marks = {
+        "x_method": answer.method,
+        "x_label_mass": answer.label_mass,
+        "x_low": answer.low,
+        "x_high": answer.high,
+        "x_calibrated": answer.calibrated if answer.method is not None else None,
+    }
+    return {name: value for name, value in marks.items() if value is not None}
+
+
+def path_of(where: Where) -> str:
+    """Return a path as `questions[0].choices`."""
+    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in where)
+    return "".join(steps).removeprefix(".")
+
+
+def misshaped(where: Where, words: str) -> QuestionError:
+    """Return the error for a value of a body, which begins with its path."""
+    return QuestionError(f"`{path_of(where)}` {words}", where=where)
 
 
 def checked_limits(request: DecisionRequest, limits: Limits, place: str) -> None:
@@ -94,27 +160,45 @@ def checked_limits(request: DecisionRequest, limits: Limits, place: str) -> None
     Raises:
         QuestionError: There are too many questions, options or levels, or a question is of another type.
     """
-    count = len(request.questions)
+    checked_count(len(request.questions), limits, place)
+    for name, question in request.questions.items():
+        checked_size(name, question, limits, place)
+
+
+def checked_count(count: int, limits: Limits, place: str) -> None:
+    """Refuse too many questions.
+
+    Raises:
+        QuestionError: There are.
+    """
     if limits.questions is not None and count > limits.questions:
         raise QuestionError(
-            f"{place} takes at most {limits.questions} questions in one request, not {count}; ask in parts"
+            f"{place} takes at most {limits.questions} questions in one request, not {count}; ask in parts",
+            where=("questions",),
         )
-    for name, question in request.questions.items():
-        match question:
-            case YesNo():
-                continue
-            case Choice():
-                size, most, what = len(question.options), limits.options, "options"
-                size += question.none is not None
-            case Scale():
-                size, most, what = len(question.levels), limits.levels, "levels"
-            case _:
-                raise QuestionError(
-                    f"question {name!r} is a {type(question).__name__}; {place} answers YesNo, Choice and Scale"
-                )
-        if size > most:
-            way_out = ", the way out included" if isinstance(question, Choice) and question.none else ""
-            raise QuestionError(f"question {name!r} has {size} {what}{way_out}; {place} takes at most {most}")
+
+
+def checked_size(name: str, question: Any, limits: Limits, place: str) -> None:  # noqa: ANN401 - any type
+    """Refuse a question that is too large for an endpoint, or of a type that no endpoint answers.
+
+    Raises:
+        QuestionError: It is.
+    """
+    match question:
+        case YesNo():
+            return
+        case Choice():
+            size, most, what = len(question.options), limits.options, "options"
+            size += question.none is not None
+        case Scale():
+            size, most, what = len(question.levels), limits.levels, "levels"
+        case _:
+            raise QuestionError(
+                f"question {name!r} is a {type(question).__name__}; {place} answers YesNo, Choice and Scale"
+            )
+    if size > most:
+        way_out = ", the way out included" if isinstance(question, Choice) and question.none else ""
+        raise QuestionError(f"question {name!r} has {size} {what}{way_out}; {place} takes at most {most}")
 
 
 def json_text(value: Any) -> str:  # noqa: ANN401 - plain JSON values

@@ -12,25 +12,34 @@ unreadable, because no answer can be told from another then; what is wrong insid
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from yesno.errors import QuestionError
 from yesno.evidence import Reply, Usage
 from yesno.questions import Choice, ChoiceAnswer, Outcome, Refusal, Scale, Undecided, YesNo
 from yesno.questions.base import confidence_of
 from yesno.request import DecisionRequest, Parameters
 from yesno.response import DecisionResponse
 from yesno.wire.decisions import (
+    WHICH_LEVEL,
+    WHICH_OPTION,
     Asked,
     BuiltIn,
     Limits,
+    Where,
     asked_of,
+    checked_count,
     checked_limits,
+    checked_size,
     examples_of,
+    marks_of,
+    misshaped,
     named,
     optioned,
+    path_of,
+    placed,
     shares_of,
     typed_key,
 )
@@ -41,6 +50,7 @@ __all__ = ["LIMITS", "decode_request", "decode_response", "encode_request", "enc
 
 LIMITS = Limits(questions=400, options=255, levels=10)
 PLACE = "OpenAI's decisions endpoint"
+DECIMALS = 12
 _TYPES = {YesNo: "predicate", Choice: "choice", Scale: "score"}
 
 
@@ -64,7 +74,7 @@ def _question(name: str, question: Any) -> dict[str, Any]:  # noqa: ANN401 - a t
     fields: dict[str, Any] = {
         "type": _TYPES[type(question)],
         "name": name,
-        "instructions": _instructions(question),
+        "instructions": _instructions_of(question),
     }
     match question:
         case Choice():
@@ -79,7 +89,7 @@ def _question(name: str, question: Any) -> dict[str, Any]:  # noqa: ANN401 - a t
     return fields
 
 
-def _instructions(question: BuiltIn) -> str:
+def _instructions_of(question: BuiltIn) -> str:
     criteria = ""
     if isinstance(question, YesNo):
         told = (
@@ -178,66 +188,89 @@ def decode_request(body: Mapping[str, Any], *, limits: Limits = LIMITS) -> Asked
     """
     listed = body.get("questions")
     if not isinstance(listed, list) or not listed:
-        raise QuestionError("`questions` must be a list of at least one question")
+        raise misshaped(("questions",), "must be a list of at least one question")
+    checked_count(len(listed), limits, "this endpoint")
     model = body.get("model")
     if not isinstance(model, str) or not model:
-        raise QuestionError("`model` must be a text that is not empty")
-    wire_names = [_name(item, f"questions[{place}]") for place, item in enumerate(listed)]
+        raise misshaped(("model",), "must be a text that is not empty")
+    wire_names = [_name(item, ("questions", place)) for place, item in enumerate(listed)]
     questions: dict[str, Any] = {}
     offered: dict[str, tuple[Any, ...]] = {}
     for place, (name, item) in enumerate(zip(named(wire_names), listed, strict=True)):
-        questions[name], offered[name] = _read_question(item, f"questions[{place}]")
+        questions[name], offered[name] = _read_question(item, ("questions", place), limits)
     request = DecisionRequest(input_of(body.get("input")), questions, Parameters(model_name=model))
-    checked_limits(request, limits, "this endpoint")
     return Asked(request, tuple(wire_names), {name: values for name, values in offered.items() if values})
 
 
-def _name(item: Any, where: str) -> str | None:  # noqa: ANN401 - JSON
+def _name(item: Any, where: Where) -> str | None:  # noqa: ANN401 - JSON
     if not isinstance(item, Mapping):
-        raise QuestionError(f"`{where}` must be an object")
+        raise misshaped(where, "must be an object")
     name = item.get("name")
     if name is not None and not isinstance(name, str):
-        raise QuestionError(f"`{where}.name` must be a text")
+        raise misshaped((*where, "name"), "must be a text")
     return name
 
 
-def _read_question(item: Mapping[str, Any], where: str) -> tuple[Any, tuple[Any, ...]]:
-    text = text_of(item.get("instructions"), f"{where}.instructions")
-    try:
-        match item.get("type"):
-            case "predicate":
-                return YesNo(text), ()
-            case "choice":
-                entries = _entries(item, "choices", "value", where)
-                values = [(entry["value"], _description(entry, where)) for entry in entries]
-                return Choice(text, optioned(values)), tuple(value for value, _ in values)
-            case "score":
-                entries = _entries(item, "levels", "label", where)
-                levels = [_level_text(entry["label"], _description(entry, where)) for entry in entries]
-                return Scale(text, levels), tuple(entry["label"] for entry in entries)
-    except QuestionError as error:
-        raise QuestionError(f"`{where}`: {error}") from error
-    raise QuestionError(f"`{where}.type` must be predicate, choice or score")
+def _read_question(item: Mapping[str, Any], where: Where, limits: Limits) -> tuple[Any, tuple[Any, ...]]:
+    match item.get("type"):
+        case "predicate":
+            return YesNo(_instructions(item, where)), ()
+        case "choice":
+            return _read_choice(_instructions(item, where, WHICH_OPTION), item, where, limits)
+        case "score":
+            return _read_score(_instructions(item, where, WHICH_LEVEL), item, where, limits)
+    raise misshaped((*where, "type"), "must be predicate, choice or score")
 
 
-def _entries(item: Mapping[str, Any], field: str, key: str, where: str) -> list[Mapping[str, Any]]:
+def _instructions(item: Mapping[str, Any], where: Where, unasked: str | None = None) -> str:
+    given = item.get("instructions")
+    text = unasked if given is None and unasked is not None else text_of(given, (*where, "instructions"))
+    if not text.strip():
+        if unasked is None:
+            raise misshaped((*where, "instructions"), "is blank; say what is asked")
+        return unasked
+    return text
+
+
+def _read_choice(
+    text: str, item: Mapping[str, Any], where: Where, limits: Limits
+) -> tuple[Choice, tuple[Any, ...]]:
+    entries = _entries(item, "choices", "value", where)
+    if len({typed_key(entry["value"]) for entry in entries}) < len(entries):
+        raise misshaped((*where, "choices"), "holds two choices with the same value")
+    values = [(entry["value"], entry.get("description")) for entry in entries]
+    with placed(where, "choices"):
+        question = Choice(text, optioned(values))
+        checked_size(path_of(where), question, limits, "this endpoint")
+    return question, tuple(value for value, _ in values)
+
+
+def _read_score(
+    text: str, item: Mapping[str, Any], where: Where, limits: Limits
+) -> tuple[Scale, tuple[Any, ...]]:
+    entries = _entries(item, "levels", "label", where)
+    with placed(where, "levels"):
+        question = Scale(text, [_level_text(entry["label"], entry.get("description")) for entry in entries])
+        checked_size(path_of(where), question, limits, "this endpoint")
+    return question, tuple(entry["label"] for entry in entries)
+
+
+def _entries(item: Mapping[str, Any], field: str, key: str, where: Where) -> list[Mapping[str, Any]]:
     entries = item.get(field)
-    kinds = (str, bool) if key == "value" else (str,)
-    if not isinstance(entries, list) or not all(
-        isinstance(entry, Mapping) and isinstance(entry.get(key), kinds) for entry in entries
-    ):
-        words = "a text or a boolean" if key == "value" else "a text"
-        raise QuestionError(f"`{where}.{field}` must be a list of objects whose `{key}` is {words}")
-    if key == "value" and len({typed_key(entry[key]) for entry in entries}) < len(entries):
-        raise QuestionError("two choices have the same value")
+    if not isinstance(entries, list):
+        raise misshaped((*where, field), "must be a list")
+    for place, entry in enumerate(entries):
+        at = (*where, field, place)
+        if not isinstance(entry, Mapping):
+            raise misshaped(at, "must be an object")
+        value, description = entry.get(key), entry.get("description")
+        if key == "value" and not isinstance(value, str | bool):
+            raise misshaped((*at, key), "must be a text or a boolean")
+        if key == "label" and (not isinstance(value, str) or not value.strip()):
+            raise misshaped((*at, key), "must be a text that is not blank")
+        if description is not None and not isinstance(description, str):
+            raise misshaped((*at, "description"), "must be a text")
     return entries
-
-
-def _description(entry: Mapping[str, Any], where: str) -> str | None:
-    description = entry.get("description")
-    if description is not None and not isinstance(description, str):
-        raise QuestionError(f"a description in `{where}` must be a text")
-    return description
 
 
 def _level_text(label: str, description: str | None) -> str:
@@ -248,7 +281,12 @@ def encode_response(asked: Asked, response: DecisionResponse) -> dict[str, Any]:
     """Return the response body.
 
     The protocol knows no undecided answer, so one travels as a `refusal` with its reason in `x_undecided`; so does
-    an answer that lacks the distribution which the protocol demands. Numbers are not rounded.
+    an answer that lacks the distribution which the protocol demands. Further fields begin with `x_`: see
+    `marks_of`.
+
+    Shares and means are rounded to twelve decimals: clients take a number for any that rounds to it, and want some
+    distribution to fit exactly (pydantic-ai-slim 2.68.0, `_score_fits`; 2026-11), so all digits of a float would
+    claim more than float arithmetic keeps.
     """
     pairs = zip(asked.request.questions.items(), asked.names, strict=True)
     usage = response.usage or Usage()
@@ -260,9 +298,12 @@ def encode_response(asked: Asked, response: DecisionResponse) -> dict[str, Any]:
         ],
         "usage": {
             "input_tokens": usage.input_tokens,
-            "input_tokens_details": {"cached_tokens": usage.cached_tokens, "cache_write_tokens": 0},
+            "input_tokens_details": {
+                "cached_tokens": usage.cached_tokens,
+                "cache_write_tokens": usage.cache_written_tokens,
+            },
             "output_tokens": usage.output_tokens,
-            "output_tokens_details": {"reasoning_tokens": 0},
+            "output_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
             "total_tokens": usage.input_tokens + usage.output_tokens,
         },
     }
@@ -275,18 +316,20 @@ def _answer(name: str | None, question: Any, offered: tuple[Any, ...], outcome: 
     if shares is None:
         reason = outcome.reason if isinstance(outcome, Undecided) else "incomplete_distribution"
         return {"type": "refusal", "name": name, "x_undecided": reason}
-    fields: dict[str, Any] = {"type": _TYPES[type(question)], "name": name}
+    fields: dict[str, Any] = {"type": _TYPES[type(question)], "name": name, **marks_of(outcome)}
     if isinstance(question, YesNo):
-        return {**fields, "probability": shares[0]}
+        fields["probability"] = shares[0]
+        return fields
     fields["confidence"] = confidence_of(tuple(shares))
     if isinstance(question, Choice) and isinstance(outcome, ChoiceAnswer):
         names = [*question.options, *([] if question.none is None else [question.none])]
         fields["choice"] = offered[names.index(outcome.value)]
         entries: list[dict[str, Any]] = [{"value": value} for value in offered]
     else:
-        fields["score"] = sum(level * share for level, share in enumerate(shares))
+        mean = math.fsum(level * share for level, share in enumerate(shares))
+        fields["score"] = round(mean, DECIMALS)
         entries = [{"value": level, "label": label} for level, label in enumerate(offered)]
     fields["probabilities"] = [
-        {**entry, "probability": share} for entry, share in zip(entries, shares, strict=True)
+        {**entry, "probability": round(share, DECIMALS)} for entry, share in zip(entries, shares, strict=True)
     ]
     return fields

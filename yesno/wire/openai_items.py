@@ -11,10 +11,12 @@ from typing import Any
 
 from yesno.errors import QuestionError
 from yesno.messages import Input, InputLike, Message, ToolCall
-from yesno.wire.decisions import json_text, plain
+from yesno.wire.decisions import Where, json_text, misshaped, plain
 
 __all__ = ["input_items", "input_of", "text_of"]
 
+CALLS = ("function_call", "custom_tool_call")
+OUTPUTS = ("function_call_output", "custom_tool_call_output")
 MAX_DEPTH, MAX_VALUES, MAX_BYTES = 32, 10_000, 256 * 1024
 """Most containers inside each other, values and compact UTF-8 bytes of an `input_json` part."""
 
@@ -86,18 +88,20 @@ def input_of(items: Any) -> InputLike:  # noqa: ANN401 - JSON
         QuestionError: It is of another shape, holds an image, or a tool's output answers no call.
     """
     if isinstance(items, str):
+        if not items.strip():
+            raise misshaped(("input",), "is blank; give it some text")
         return items
     if not isinstance(items, list) or not items:
-        raise QuestionError("`input` must be a text or a list of items that is not empty")
+        raise misshaped(("input",), "must be a text or a list of items that is not empty")
     data = _only_json(items)
     if data is not None:
         return data
     messages: list[Message] = []
     called: set[str] = set()
     for place, item in enumerate(items):
-        where = f"input[{place}]"
+        where = ("input", place)
         if not isinstance(item, Mapping):
-            raise QuestionError(f"`{where}` must be an object")
+            raise misshaped(where, "must be an object")
         _add(messages, item, where, called)
     return messages
 
@@ -109,45 +113,43 @@ def _only_json(items: Sequence[Any]) -> Mapping[str, Any] | None:
     return None
 
 
-def _add(messages: list[Message], item: Mapping[str, Any], where: str, called: set[str]) -> None:
+def _add(messages: list[Message], item: Mapping[str, Any], where: Where, called: set[str]) -> None:
     kind = item.get("type", "message")
     if kind == "message":
         role = item.get("role")
         if role not in ("user", "developer", "system", "assistant"):
-            raise QuestionError(f"`{where}.role` must be user, developer, system or assistant")
-        messages.append(Message(role, text_of(item.get("content"), f"{where}.content")))
+            raise misshaped((*where, "role"), "must be user, developer, system or assistant")
+        messages.append(Message(role, text_of(item.get("content"), (*where, "content"))))
         return
-    number = item.get("call_id")
-    if not isinstance(number, str):
-        raise QuestionError(f"`{where}.call_id` must be a text")
-    if kind in ("function_call", "custom_tool_call"):
+    if kind not in CALLS and kind not in OUTPUTS:
+        raise misshaped((*where, "type"), "is unknown; an item is a message, a call or the output of one")
+    number = _text(item, "call_id", where)
+    if kind in CALLS:
         called.add(number)
         call = ToolCall(_text(item, "name", where), _arguments(item, kind, where), number)
         before = messages.pop() if messages and messages[-1].role == "assistant" else Message("assistant")
         messages.append(Message("assistant", before.content, tool_calls=(*before.tool_calls, call)))
-    elif kind in ("function_call_output", "custom_tool_call_output"):
-        if number not in called:
-            raise QuestionError(f"`{where}.call_id` names no call before it")
-        output = text_of(item.get("output"), f"{where}.output")
-        messages.append(Message("tool", output, tool_call_id=number))
-    else:
-        raise QuestionError(f"`{where}.type` is unknown; an item is a message, a call or the output of one")
+        return
+    if number not in called:
+        raise misshaped((*where, "call_id"), "names no call before it")
+    output = text_of(item.get("output"), (*where, "output"))
+    messages.append(Message("tool", output, tool_call_id=number))
 
 
-def _arguments(item: Mapping[str, Any], kind: str, where: str) -> str:
+def _arguments(item: Mapping[str, Any], kind: str, where: Where) -> str:
     if kind == "function_call":
         return _text(item, "arguments", where)
     return json.dumps(_text(item, "input", where), ensure_ascii=False)
 
 
-def _text(item: Mapping[str, Any], field: str, where: str) -> str:
+def _text(item: Mapping[str, Any], field: str, where: Where) -> str:
     value = item.get(field)
     if not isinstance(value, str):
-        raise QuestionError(f"`{where}.{field}` must be a text")
+        raise misshaped((*where, field), "must be a text")
     return value
 
 
-def text_of(content: Any, where: str) -> str:  # noqa: ANN401 - JSON
+def text_of(content: Any, where: Where) -> str:  # noqa: ANN401 - JSON
     """Return a text, or the parts of a list as one text; JSON stays JSON.
 
     Raises:
@@ -156,18 +158,22 @@ def text_of(content: Any, where: str) -> str:  # noqa: ANN401 - JSON
     if isinstance(content, str):
         return content
     if not isinstance(content, list):
-        raise QuestionError(f"`{where}` must be a text or a list of parts")
-    return "\n".join(_part(part, f"{where}[{place}]") for place, part in enumerate(content))
+        raise misshaped(where, "must be a text or a list of parts")
+    return "\n".join(_part(part, (*where, place)) for place, part in enumerate(content))
 
 
-def _part(part: Any, where: str) -> str:  # noqa: ANN401 - JSON
+def _part(part: Any, where: Where) -> str:  # noqa: ANN401 - JSON
     match part:
         case {"type": "input_text" | "output_text", "text": str(text)}:
             return text
         case {"type": "refusal", "refusal": str(text)}:
             return text
-        case {"type": "input_json", "data": dict() | list() as data}:
+        case {"type": "input_json", "data": dict() as data}:
             return json_text(data)
+        case {"type": "input_json", "data": list() as data} if all(isinstance(item, dict) for item in data):
+            return json_text(data)
+        case {"type": "input_json"}:
+            raise misshaped((*where, "data"), "must be an object or a list of objects")
         case {"type": "input_image"}:
-            raise QuestionError(f"`{where}` is an image; yesno asks about text only")
-    raise QuestionError(f"`{where}` is no part of a known type")
+            raise misshaped(where, "is an image; yesno asks about text only")
+    raise misshaped(where, "is no part of a known type")

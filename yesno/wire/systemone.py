@@ -12,15 +12,15 @@ is that question's `Undecided` (see `yesno.wire.distributions`).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from yesno.errors import QuestionError
 from yesno.evidence import Reply, Usage
+from yesno.messages.message import ROLES
 from yesno.questions import (
-    Answer,
     Choice,
     ChoiceAnswer,
     Outcome,
@@ -34,15 +34,24 @@ from yesno.questions.base import confidence_of
 from yesno.request import DecisionRequest, Parameters
 from yesno.response import DecisionResponse
 from yesno.wire.decisions import (
+    WHICH_LEVEL,
+    WHICH_OPTION,
     Asked,
     BuiltIn,
     Limits,
+    Where,
     asked_of,
+    checked_count,
     checked_limits,
+    checked_size,
     examples_of,
     json_text,
+    marks_of,
+    misshaped,
     named,
     optioned,
+    path_of,
+    placed,
     plain,
     shares_of,
 )
@@ -183,7 +192,8 @@ def decode_request(body: Mapping[str, Any], *, dialect: Dialect = TYPESAFE) -> A
     """Return the request that a body asks, with the ids, options and levels to answer it by.
 
     Unknown fields are ignored, as SGLang and JevCompat 0.1 have it (2026-11). Objects and arrays in instructions
-    and descriptions are read as JSON, and an array as state, unless of messages, as an object with one field.
+    and descriptions are read as JSON. A state that is blank or empty, or an array of anything but messages of text,
+    is asked about as an object with one field.
 
     Raises:
         QuestionError: The body has another shape, or asks what cannot be asked; it says where. One option or
@@ -191,90 +201,133 @@ def decode_request(body: Mapping[str, Any], *, dialect: Dialect = TYPESAFE) -> A
     """
     listed = body.get("questions")
     if not isinstance(listed, Mapping) or not listed:
-        raise QuestionError("`questions` must be a map of at least one question")
+        raise misshaped(("questions",), "must be a map of at least one question")
+    checked_count(len(listed), dialect.limits, "this endpoint")
     model = body.get("model")
     if not isinstance(model, str) or not model:
-        raise QuestionError("`model` must be a text that is not empty")
+        raise misshaped(("model",), "must be a text that is not empty")
     if body.get("assets") is not None:
-        raise QuestionError("`assets` holds images; yesno asks about text only")
+        raise misshaped(("assets",), "holds images; yesno asks about text only")
     questions: dict[str, Any] = {}
     offered: dict[str, tuple[Any, ...]] = {}
     for name, (wire_name, item) in zip(named(listed), listed.items(), strict=True):
-        questions[name], offered[name] = _read_question(item, f"questions.{wire_name}")
-    state = body.get(dialect.state)
-    if isinstance(state, list) and not all(isinstance(item, Mapping) and "role" in item for item in state):
-        state = {dialect.state: state}
-    elif not isinstance(state, str | Mapping | list):
-        raise QuestionError(f"`{dialect.state}` must be a text, an object or an array")
-    request = DecisionRequest(state, questions, Parameters(model_name=model))
-    checked_limits(request, dialect.limits, "this endpoint")
+        questions[name], offered[name] = _read_question(item, ("questions", wire_name), dialect.limits)
+    request = DecisionRequest(_state(body, dialect.state), questions, Parameters(model_name=model))
     return Asked(request, tuple(listed), {name: values for name, values in offered.items() if values})
 
 
-def _read_question(item: Any, where: str) -> tuple[Any, tuple[Any, ...]]:  # noqa: ANN401 - JSON
+def _state(body: Mapping[str, Any], field_name: str) -> Any:  # noqa: ANN401 - any input
+    state = body.get(field_name)
+    if isinstance(state, Mapping):
+        return state or {field_name: state}
+    if isinstance(state, str):
+        return state if state.strip() else {field_name: state}
+    if not isinstance(state, list):
+        raise misshaped((field_name,), "must be a text, an object or an array")
+    return state if state and all(map(_is_message, state)) else {field_name: state}
+
+
+def _is_message(item: Any) -> bool:  # noqa: ANN401 - JSON
+    """Return whether an item is a message of text, and nothing in it would get lost when it is read as one."""
+    return (
+        isinstance(item, Mapping)
+        and set(item) <= {"role", "content", "name", "tool_calls", "tool_call_id"}
+        and item.get("role") in ROLES
+        and isinstance(item.get("content"), str)
+        and isinstance(item.get("name", ""), str)
+        and isinstance(item.get("tool_call_id", ""), str)
+        and all(map(_is_call, item.get("tool_calls", ()) or ()))
+    )
+
+
+def _is_call(item: Any) -> bool:  # noqa: ANN401 - JSON
+    match item:
+        case {"id": str(), "function": {"name": str(), "arguments": str()}}:
+            return len(item) == len(item["function"]) == 2
+    return False
+
+
+def _read_question(item: Any, where: Where, limits: Limits) -> tuple[Any, tuple[Any, ...]]:  # noqa: ANN401 - JSON
+    if not where[-1]:
+        raise misshaped(("questions",), "holds a question without a name")
     if not isinstance(item, Mapping):
-        raise QuestionError(f"`{where}` must be an object")
-    try:
-        match item.get("type"):
-            case "noul":
-                return _read_noul(item), ()
-            case "choice":
-                return _read_choice(item)
-            case "score":
-                return _read_score(item)
-    except QuestionError as error:
-        raise QuestionError(f"`{where}`: {error}") from error
-    if item.get("type") == "box":
-        raise QuestionError(f"`{where}` is a box, which locates something in an image; yesno cannot do that")
-    raise QuestionError(f"`{where}.type` must be noul, choice or score")
+        raise misshaped(where, "must be an object")
+    match item.get("type"):
+        case "noul":
+            return _read_noul(item, where), ()
+        case "choice":
+            return _read_choice(item, where, limits)
+        case "score":
+            return _read_score(item, where, limits)
+        case "box":
+            words = "is a box, which locates something in an image; yesno cannot do that"
+            raise misshaped(where, words)
+    raise misshaped((*where, "type"), "must be noul, choice or score")
 
 
-def _read_noul(item: Mapping[str, Any]) -> YesNo:
-    criteria = item.get("criteria") or {}
-    if not isinstance(criteria, Mapping):
-        raise QuestionError("`criteria` must be an object with `true` and `false`")
-    told = {key: _text(value, "criteria") for key, value in criteria.items() if value is not None}
-    if item.get("instructions") is None and not any(told.get(key) for key in ("true", "false")):
-        raise QuestionError("a noul needs instructions or criteria")
-    text = _instructions(item, "Does the description of yes fit?")
-    return YesNo(text, yes_when=told.get("true"), no_when=told.get("false"))
+def _read_noul(item: Mapping[str, Any], where: Where) -> YesNo:
+    criteria = item.get("criteria")
+    if criteria is not None and not isinstance(criteria, Mapping):
+        raise misshaped((*where, "criteria"), "must be an object with `true` and `false`")
+    yes_when, no_when = (_told(criteria, outcome, where) for outcome in ("true", "false"))
+    text = _instructions(item, where, "")
+    if not text and yes_when is None and no_when is None:
+        blank = item.get("instructions") is not None
+        raise misshaped((*where, "instructions") if blank else where, "needs instructions or criteria")
+    text = text or "Does the description of yes fit?"
+    return YesNo(text, yes_when=yes_when, no_when=no_when)
 
 
-def _read_choice(item: Mapping[str, Any]) -> tuple[Choice, tuple[Any, ...]]:
+def _told(criteria: Mapping[str, Any] | None, key: str, where: Where) -> str | None:
+    """Return a description; None where there is none, or a blank one."""
+    value = None if criteria is None else criteria.get(key)
+    text = None if value is None else _text(value, (*where, "criteria", key))
+    return text if text and text.strip() else None
+
+
+def _read_choice(item: Mapping[str, Any], where: Where, limits: Limits) -> tuple[Choice, tuple[Any, ...]]:
     criteria = item.get("criteria")
     if not isinstance(criteria, Mapping):
-        raise QuestionError("`criteria` of a choice must be a map of options")
-    values = [
-        (option, None if told is None else _text(told, "criteria")) for option, told in criteria.items()
-    ]
-    return Choice(_instructions(item, "Which option fits?"), optioned(values)), tuple(criteria)
+        raise misshaped((*where, "criteria"), "must be a map of options")
+    values = [(option, _told(criteria, option, where)) for option in criteria]
+    text = _instructions(item, where, WHICH_OPTION)
+    with placed(where, "criteria"):
+        question = Choice(text, optioned(values))
+        checked_size(path_of(where), question, limits, "this endpoint")
+    return question, tuple(criteria)
 
 
-def _read_score(item: Mapping[str, Any]) -> tuple[Scale, tuple[Any, ...]]:
+def _read_score(item: Mapping[str, Any], where: Where, limits: Limits) -> tuple[Scale, tuple[Any, ...]]:
     criteria = item.get("criteria")
     if not isinstance(criteria, list):
-        raise QuestionError("`criteria` of a score must be a list of levels")
-    levels = [_text(level, "criteria") for level in criteria]
-    return Scale(_instructions(item, "Which level fits?"), levels), tuple(criteria)
+        raise misshaped((*where, "criteria"), "must be a list of levels")
+    levels = [_text(level, (*where, "criteria", place)) for place, level in enumerate(criteria)]
+    text = _instructions(item, where, WHICH_LEVEL)
+    with placed(where, "criteria"):
+        question = Scale(text, levels)
+        checked_size(path_of(where), question, limits, "this endpoint")
+    return question, tuple(criteria)
 
 
-def _instructions(item: Mapping[str, Any], unasked: str) -> str:
+def _instructions(item: Mapping[str, Any], where: Where, unasked: str) -> str:
     """Return the instructions; without any, the criteria speak for themselves."""
     instructions = item.get("instructions")
-    return unasked if instructions is None else _text(instructions, "instructions")
+    text = "" if instructions is None else _text(instructions, (*where, "instructions"))
+    return text if text.strip() else unasked
 
 
-def _text(value: Any, field: str) -> str:  # noqa: ANN401 - JSON
+def _text(value: Any, where: Where) -> str:  # noqa: ANN401 - JSON
     if not isinstance(value, str | Mapping | list):
-        raise QuestionError(f"`{field}` must be a text, an object or an array")
+        raise misshaped(where, "must be a text, an object or an array")
     return json_text(value)
 
 
 def encode_response(asked: Asked, response: DecisionResponse) -> dict[str, Any]:
     """Return the response body; questions without an answer are left out and named in `x_refused` or `x_undecided`.
 
-    `confidence` is TypeSafe's, which is what clients of this protocol expect. Numbers are not rounded. A server
-    whose body holds no answer at all should send an error instead.
+    `confidence` is TypeSafe's, which is what clients of this protocol expect. Numbers are not rounded. Further
+    fields begin with `x_`: see `marks_of`. A client may not notice an answer that is left out, so a server should
+    send an error instead.
     """
     answers: dict[str, Any] = {}
     refused: dict[str, str] = {}
@@ -299,11 +352,10 @@ def encode_response(asked: Asked, response: DecisionResponse) -> dict[str, Any]:
 
 
 def _answer(question: Any, offered: tuple[Any, ...], outcome: Outcome, shares: list[float]) -> dict[str, Any]:  # noqa: ANN401
-    fields: dict[str, Any] = {"type": _TYPES[type(question)]}
-    if isinstance(outcome, Answer) and outcome.label_mass is not None:
-        fields["x_label_mass"] = outcome.label_mass
+    fields: dict[str, Any] = {"type": _TYPES[type(question)], **marks_of(outcome)}
     if isinstance(question, YesNo):
-        return {**fields, "noul": shares[0]}
+        fields["noul"] = shares[0]
+        return fields
     if isinstance(question, Choice) and isinstance(outcome, ChoiceAnswer):
         names = [*question.options, *([] if question.none is None else [question.none])]
         fields["choice"] = offered[names.index(outcome.value)]
@@ -311,7 +363,7 @@ def _answer(question: Any, offered: tuple[Any, ...], outcome: Outcome, shares: l
         fields["probabilities"] = dict(zip(offered, shares, strict=True))
         return fields
     keys = [str(level) for level in range(len(shares))]
-    fields["score"] = sum(level * share for level, share in enumerate(shares))
+    fields["score"] = math.fsum(level * share for level, share in enumerate(shares))
     fields["confidence"] = _score_confidence(shares)
     fields["legend"] = dict(zip(keys, offered, strict=True))
     fields["probabilities"] = dict(zip(keys, shares, strict=True))

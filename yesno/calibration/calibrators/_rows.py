@@ -47,6 +47,15 @@ class Rows:
         """Return some of the rows."""
         return Rows(self.read[which], self.label[which], self.directed)
 
+    def loss_and_slope(self, log_shares: Array) -> tuple[float, Array]:
+        """Return the sum of the log losses, and its slope in the logarithm of each label's weight."""
+        import numpy as np
+
+        places = np.arange(len(self)), self.label
+        slope = np.exp(log_shares)
+        slope[places] -= 1.0
+        return -float(log_shares[places].sum()), slope
+
     def loss_of(self, log_weights: Array) -> Array:
         """Return the log loss (nats) of each row for weights of its labels."""
         import numpy as np
@@ -70,10 +79,12 @@ def rows_of(probabilities: Sequence[Sequence[float]], labels: Sequence[int], *, 
 def log_softmax(log_weights: Array) -> Array:
     """Return the logarithms of weights divided by their sum, row by row; NaN is no label."""
     import numpy as np
-    from scipy.special import log_softmax as softmax
 
-    filled: Array = softmax(np.where(np.isnan(log_weights), -np.inf, log_weights), axis=1)
-    return filled
+    if np.isnan(log_weights).any():
+        log_weights = np.where(np.isnan(log_weights), -np.inf, log_weights)
+    shifted = log_weights - log_weights.max(axis=1, keepdims=True)
+    shares: Array = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+    return shares
 
 
 def curve_fit(rows: Rows, parts: Callable[[Array], Sequence[Array]]) -> list[float]:
@@ -115,5 +126,5 @@ def _loss_and_slope(rows: Rows, odds: Array) -> tuple[float, Array]:
         yes = rows.label == 0
         return -float(log_expit(np.where(yes, odds, -odds)).sum()), expit(odds) - yes
     shares = log_softmax(log_expit(odds))
-    right = np.arange(odds.shape[1]) == rows.label[:, None]
-    return -float(shares[right].sum()), (np.exp(shares) - right) * expit(-odds)
+    loss, slope = rows.loss_and_slope(shares)
+    return loss, slope * expit(-odds)

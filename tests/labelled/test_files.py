@@ -6,8 +6,8 @@ import json
 import pytest
 
 from yesno import Choice, Scale, YesNo
-from yesno.bench.items import kind_of, load_set, options_of
 from yesno.errors import ConfigError
+from yesno.labelled import kind_of, load_set, options_of
 
 SPAM = {"type": "yesno", "text": "Is it spam?", "yes_when": "it sells something"}
 TEAM = {"type": "choice", "text": "Which team?", "options": [{"name": "a", "description": "an A"}, "b"]}

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from yesno._rows import LONGEST_CELL, Row, csv_rows, json_rows
-from yesno.bench.labelled import Asked, Item, kind_of, options_of
-from yesno.bench.parsing import item_from
 from yesno.errors import ConfigError, QuestionError
+from yesno.labelled.item import Asked, Item, kind_of
+from yesno.labelled.parsing import item_from
 from yesno.messages.message import Message
 from yesno.questions import Choice, Scale, YesNo
 
-__all__ = ["Asked", "Item", "LabelledSet", "kind_of", "lines_of", "load_set", "options_of", "set_of"]
+__all__ = ["LabelledSet", "lines_of", "load_set", "set_of"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias, assert_never
+from typing import Any, Literal, TypeAlias, assert_never
 
-from yesno.bench.rows import Kind
+from yesno.errors import ConfigError
 from yesno.messages import Input
 from yesno.questions import Choice, Scale, YesNo
 
-__all__ = ["Asked", "Item", "kind_of", "options_of"]
+__all__ = ["Asked", "Item", "Kind", "answer_of", "kind_of", "label_index", "options_of"]
 
+Kind: TypeAlias = Literal["yes_no", "choice", "scale"]
+"""A type of question, as rows and cards call it."""
 Asked: TypeAlias = YesNo | Choice | Scale
 """The questions that a label can be read for."""
 
@@ -61,3 +64,31 @@ def kind_of(question: Asked) -> Kind:
             return "scale"
         case _:
             assert_never(question)
+
+
+def label_index(label: Any, options: Sequence[str], *, scale: bool = False) -> int:  # noqa: ANN401
+    """Return the index of a label among the options.
+
+    Args:
+        label: Name of an option; True or False for yes or no; the number of a level, from 0, on a scale.
+        options: The names.
+        scale: Whether they are levels.
+
+    Raises:
+        ConfigError: There is no label, or it is none of the options.
+    """
+    if label is None:
+        raise ConfigError("it has no `label`")
+    if isinstance(label, bool) and tuple(options) == ("yes", "no"):
+        return 0 if label else 1
+    if isinstance(label, str) and label in options:
+        return list(options).index(label)
+    if scale and type(label) is int and 0 <= label < len(options):
+        return label
+    shown = [*map(repr, options[:12]), *(["…"] if len(options) > 12 else [])]
+    raise ConfigError(f"`label` is {label!r}, and the options are {', '.join(shown)}")
+
+
+def answer_of(item: Item) -> str:
+    """Return the name of an item's right answer."""
+    return options_of(item.question)[item.label]

@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from yesno._rows import Row
-from yesno.bench.labelled import Asked, Item, options_of
-from yesno.bench.rows import label_index
 from yesno.errors import ConfigError
+from yesno.labelled.item import Asked, Item, label_index, options_of
 from yesno.messages import freeze_input
 from yesno.questions import Choice, Scale, YesNo
 
