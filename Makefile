@@ -4,12 +4,13 @@ BIN := $(VENV)/bin
 NODE := $(VENV)/clients-node
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help demo test check unit integration clients-node clients-node-if-possible wheel fuzz clean
+.PHONY: help demo test check unit integration bench clients-node clients-node-if-possible wheel fuzz clean
 
 help:
 	@echo "make demo   ask the embedded model a dozen questions"
 	@echo "make test   check, all tests that need no key, the built wheel"
 	@echo "make check  format, lint, types, floors, house rules"
+	@echo "make bench  a few items of each shipped set with a tiny model; the report is build/bench/report.html"
 	@echo "make clients-node  decision clients for Node against the server; needs npm"
 	@echo "make fuzz   100,000 odd inputs of each kind for the calls of tools; minutes"
 
@@ -27,7 +28,7 @@ $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 demo: $(VENV)/.run
 	$(BIN)/yesno demo
 
-test: check unit integration clients-node-if-possible wheel
+test: check unit integration bench clients-node-if-possible wheel
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
@@ -41,6 +42,14 @@ unit: $(VENV)/.dev
 
 integration: $(VENV)/.dev
 	$(BIN)/pytest -q -m integration --force-enable-socket
+
+bench: $(VENV)/.dev
+	rm -rf build/bench
+	$(BIN)/yesno bench benchmarks/quality/data/sms_spam.jsonl benchmarks/quality/data/strategyqa.jsonl \
+	  benchmarks/quality/data/snips.jsonl benchmarks/quality/data/clinc150.jsonl benchmarks/quality/data/sentiment.jsonl \
+	  benchmarks/quality/data/injection.jsonl benchmarks/sets/data/harmful_request.jsonl \
+	  benchmarks/sets/data/tool_relevance.jsonl benchmarks/sets/data/rerank.jsonl \
+	  --model local:smollm2 --split heldout --limit 4 --no-cache --no-memory --out build/bench
 
 clients-node: $(VENV)/.dev $(NODE)/.ready
 	$(BIN)/python -m tests.clients.serving $(NODE)/run

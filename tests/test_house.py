@@ -16,11 +16,13 @@ import pytest
 
 import yesno
 import yesno.filters
+from tests.calibration.calibrators.contract import CalibratorContract
 from tests.filters.contract import FilterContract
 from tests.integrations.contract import IntegrationContract
 from tests.providers.contract import ProviderContract
 from tests.routers.contract import RouterContract
 from yesno import errors
+from yesno.calibration.calibrators import CALIBRATORS
 from yesno.filters import FILTERS
 from yesno.integrations import INTEGRATIONS
 from yesno.providers import PROVIDERS
@@ -201,6 +203,20 @@ def test_router_files_registry_and_contract_tests_agree():
         import_module(f"tests.routers.{path.stem}")
     tested = [kind.router for kind in RouterContract.__subclasses__()]
     assert sorted(tested) == sorted(ROUTERS)
+
+
+def test_calibrator_files_registry_and_contract_tests_agree():
+    folder = ROOT / "yesno" / "calibration" / "calibrators"
+    files = {path.stem for path in folder.glob("*.py") if not path.stem.startswith("_")}
+    assert {kind.__module__.rpartition(".")[2] for kind in CALIBRATORS.values()} == files
+    assert [kind.name for kind in CALIBRATORS.values()] == list(CALIBRATORS)
+    for path in (ROOT / "tests" / "calibration" / "calibrators").glob("test_*.py"):
+        import_module(f"tests.calibration.calibrators.{path.stem}")
+    assert covered(CalibratorContract, "calibrator") == set(CALIBRATORS)
+
+
+def test_importing_calibrators_and_cards_needs_no_package():
+    assert loaded("import yesno.calibration", [*AT_USE, "numpy", "scipy", "sklearn", "jinja2"]) == "[]"
 
 
 def not_installed():

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from yesno.engine.gates import Limits
     from yesno.engine.hedging import Hedge
     from yesno.engine.listeners import Call, Listener, LoggingListener, UsageListener
+    from yesno.engine.monitoring import MonitorListener
     from yesno.engine.redis_cache import RedisCache
     from yesno.engine.retry import RetryPolicy
     from yesno.engine.sqlite_cache import SqliteCache
@@ -56,6 +57,7 @@ _ROOMS = {
     "engine.gates": ("Limits",),
     "engine.hedging": ("Hedge",),
     "engine.listeners": ("Call", "Listener", "LoggingListener", "UsageListener"),
+    "engine.monitoring": ("MonitorListener",),
     "engine.redis_cache": ("RedisCache",),
     "engine.retry": ("RetryPolicy",),
     "engine.sqlite_cache": ("SqliteCache",),
@@ -118,6 +120,7 @@ __all__ = [
     "Listener",
     "LoggingListener",
     "Message",
+    "MonitorListener",
     "NoAnswer",
     "Parameters",
     "ProviderError",

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import roc_auc_score
+
+from yesno.calibration.intervals import Interval, interval
+from yesno.calibration.ranking import auroc
+from yesno.calibration.scores import log_loss
 
 __all__ = ["MOST_FALSE", "Scores", "score"]
 
@@ -15,6 +18,8 @@ MOST_FALSE = 0.1
 """Share of the items labelled no that the reported threshold may reject."""
 CLIP = 1e-6
 """Probabilities are kept this far from 0 and 1 for the log loss."""
+
+DRAWS = 2000
 
 Floats = NDArray[np.float64]
 Truths = NDArray[np.bool_]
@@ -48,26 +53,19 @@ def score(probabilities: Sequence[float | None], labels: Sequence[bool], groups:
         n=len(truth),
         positives=int(truth.sum()),
         undecided=int((~known).sum()),
-        auroc=_estimate(_auroc, filled[known], truth[known], names[known]),
-        log_loss=_estimate(_log_loss, filled, truth, names),
+        auroc=_estimate(interval(auroc, filled[known], truth[known], groups=names[known], draws=DRAWS)),
+        log_loss=_estimate(interval(log_loss, filled, truth, groups=names, draws=DRAWS, floor=CLIP)),
         base_log_loss=float(-(rate * np.log(rate) + (1 - rate) * np.log(1 - rate))),
-        recall=_estimate(_recall, filled[known], truth[known], names[known]),
+        recall=_estimate(interval(_recall, filled[known], truth[known], groups=names[known], draws=DRAWS)),
         false_positive_rate=float((filled[known][~truth[known]] >= threshold).mean()),
         threshold=threshold,
     )
 
 
-def _auroc(p: Floats, truth: Truths) -> float:
-    return float(roc_auc_score(truth, p))
-
-
-def _log_loss(p: Floats, truth: Truths) -> float:
-    clipped = np.clip(p, CLIP, 1 - CLIP)
-    return float(-np.log(np.where(truth, clipped, 1 - clipped)).mean())
-
-
-def _recall(p: Floats, truth: Truths) -> float:
-    return float((p[truth] >= _threshold(p, truth)).mean())
+def _recall(p: Floats, truth: Truths, *, weights: Floats) -> float:
+    places = np.repeat(np.arange(len(p)), weights.astype(np.intp))
+    p, truth = p[places], truth[places]
+    return float((p[truth] >= _threshold(p, truth)).mean()) if 0 < truth.sum() < len(truth) else float("nan")
 
 
 def _threshold(p: Floats, truth: Truths) -> float:
@@ -76,23 +74,5 @@ def _threshold(p: Floats, truth: Truths) -> float:
     return float(np.nextafter(np.sort(p[~truth])[::-1][allowed], 2))
 
 
-def _estimate(
-    measure: Callable[[Floats, Truths], float],
-    p: Floats,
-    truth: Truths,
-    groups: NDArray[np.str_],
-    *,
-    draws: int = 2000,
-    seed: int = 1,
-) -> Estimate:
-    """Return a measure with its bootstrap interval, resampling whole groups; draws without both labels are left out."""
-    names = sorted(set(groups))
-    places = [np.flatnonzero(groups == name) for name in names]
-    random = np.random.default_rng(seed)
-    values = []
-    for _ in range(draws):
-        picked = np.concatenate([places[i] for i in random.integers(len(names), size=len(names))])
-        if 0 < truth[picked].sum() < len(picked):
-            values.append(measure(p[picked], truth[picked]))
-    low, high = np.quantile(values, [0.025, 0.975])
-    return measure(p, truth), float(low), float(high)
+def _estimate(found: Interval) -> Estimate:
+    return found.value, found.low, found.high

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import roc_auc_score
 
 from benchmarks.packing.items import Item
+from yesno.calibration import ranking, scores
+from yesno.calibration.intervals import Resampling
 
 __all__ = ["LEAST_INPUTS", "Cost", "Scores", "cost_of", "losses", "score"]
 
@@ -59,12 +60,10 @@ def shares(row: dict[str, Any], item: Item) -> Array:
 
 def losses(rows: Sequence[dict[str, Any]], items: Sequence[Item]) -> list[Array]:
     """Return the log loss of each question, by input."""
-    found = []
-    for row, item in zip(rows, items, strict=True):
-        p = np.clip(shares(row, item), CLIP, 1 - CLIP)
-        labels = np.asarray(list(item.labels.values()))
-        found.append(-np.log(np.where(labels, p, 1 - p)))
-    return found
+    return [
+        scores.log_losses(shares(row, item), list(item.labels.values()), floor=CLIP)
+        for row, item in zip(rows, items, strict=True)
+    ]
 
 
 def score(rows: Sequence[dict[str, Any]], items: Sequence[Item]) -> Scores:
@@ -74,8 +73,8 @@ def score(rows: Sequence[dict[str, Any]], items: Sequence[Item]) -> Scores:
     count = len(labels)
     return Scores(
         log_loss=float(np.concatenate(losses(rows, items)).mean()),
-        brier=float(np.mean((p - labels) ** 2)),
-        auroc=float(roc_auc_score(labels, p)) if len(set(labels.tolist())) == 2 else None,
+        brier=scores.brier(p, labels),
+        auroc=ranking.auroc(p, labels) if len(set(labels.tolist())) == 2 else None,
         undecided=sum(answer is None for row in rows for answer in row["answers"].values()) / count,
         packed=sum(row["packed"] for row in rows) / count,
         requests=float(np.mean([row["requests"] for row in rows])),
@@ -96,13 +95,18 @@ def cost_of(
         draws: Resamples.
         seed: Makes the interval repeatable.
     """
-    random = np.random.default_rng(seed)
     sums = [
         np.asarray([[a.sum(), b.sum(), len(a)] for a, b in zip(one, other, strict=True)])
         for one, other in sets
     ]
     nats, percent = _gap(sums)
-    drawn = np.asarray([_gap([s[random.integers(len(s), size=len(s))] for s in sums]) for _ in range(draws)])
+    strata = np.repeat(np.arange(len(sums)), [len(s) for s in sums])
+    drawn = np.asarray(
+        [
+            _gap([s * weights[strata == place, None] for place, s in enumerate(sums)])
+            for weights in Resampling(len(strata), strata=strata, draws=draws, seed=seed)
+        ]
+    )
     (nats_low, low), (nats_high, high) = np.quantile(drawn, [0.025, 0.975], axis=0)
     return Cost(nats, float(nats_low), float(nats_high), percent, float(low), float(high))
 

@@ -39,10 +39,17 @@ def report(rows: Rows, names: list[str], split: str, limit: int, command: str, m
                 _line(name, len(items), reader, score(found, labels, sizes, yes_no=yes_no), requests)
             )
         gap = log_losses(both["yesno"], labels, sizes) - log_losses(both["naive"], labels, sizes)
-        low, high = paired_interval(gap, [item.group for item in items])
-        verdict = "better" if high < 0 else "worse" if low > 0 else "no difference shown"
-        differences.append(f"| {name} | {gap.mean():+.3f} | {low:+.3f} to {high:+.3f} | {verdict} |")
+        shown, verdict = _judged(paired_interval(gap, [item.group for item in items]))
+        differences.append(f"| {name} | {gap.mean():+.3f} | {shown} | {verdict} |")
     return "\n".join([*lines, "", *differences, ""])
+
+
+def _judged(interval: tuple[float, float] | None) -> tuple[str, str]:
+    if interval is None:
+        return "–", "not said of so few groups"
+    low, high = interval
+    verdict = "better" if high < 0 else "worse" if low > 0 else "no difference shown"
+    return f"{low:+.3f} to {high:+.3f}", verdict
 
 
 def _size(question: YesNo | Choice | Scale) -> int:

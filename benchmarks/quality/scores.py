@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import roc_auc_score
+
+from yesno.calibration import ranking, scores
+from yesno.calibration.intervals import LEAST_GROUPS, Resampling, mean_interval
 
 __all__ = ["Scores", "interval_of", "log_losses", "paired_interval", "score"]
 
@@ -32,20 +34,19 @@ class Scores:
     """Median, so that a pause does not count."""
 
 
-def filled(rows: Sequence[dict[str, Any]], sizes: Sequence[int]) -> list[NDArray[np.float64]]:
-    """Return the shares of each item; an item without an answer counts as all answers equally likely."""
-    return [
-        np.full(size, 1 / size) if row["shares"] is None else np.asarray(row["shares"], dtype=np.float64)
-        for row, size in zip(rows, sizes, strict=True)
-    ]
+def filled(rows: Sequence[dict[str, Any]], sizes: Sequence[int]) -> NDArray[np.float64]:
+    """Return the shares of each item, those it does not have 0; one without an answer has all equally likely."""
+    shares = np.zeros((len(rows), max(sizes)))
+    for place, (row, size) in enumerate(zip(rows, sizes, strict=True)):
+        shares[place, :size] = 1 / size if row["shares"] is None else row["shares"]
+    return shares
 
 
 def log_losses(
     rows: Sequence[dict[str, Any]], labels: Sequence[int], sizes: Sequence[int]
 ) -> NDArray[np.float64]:
     """Return the log loss of each item."""
-    shares = filled(rows, sizes)
-    return -np.log([np.clip(p[label], CLIP, 1 - CLIP) for p, label in zip(shares, labels, strict=True)])
+    return scores.log_losses(filled(rows, sizes), labels, floor=CLIP)
 
 
 def score(
@@ -53,12 +54,9 @@ def score(
 ) -> Scores:
     """Return the scores of one reader on one set."""
     shares = filled(rows, sizes)
-    brier = np.mean(
-        [np.sum((p - np.eye(len(p))[label]) ** 2) for p, label in zip(shares, labels, strict=True)]
-    )
     auroc = None
     if yes_no and len(set(labels)) == 2:
-        auroc = float(roc_auc_score([label == 0 for label in labels], [p[0] for p in shares]))
+        auroc = ranking.auroc(shares[:, 0], [label == 0 for label in labels])
     right = [
         row["shares"] is not None and int(p.argmax()) == label
         for row, p, label in zip(rows, shares, labels, strict=True)
@@ -66,7 +64,7 @@ def score(
     masses = [row["mass"] for row in rows if row["mass"] is not None]
     return Scores(
         log_loss=float(log_losses(rows, labels, sizes).mean()),
-        brier=float(brier),
+        brier=scores.brier(shares, labels),
         auroc=auroc,
         accuracy=float(np.mean(right)),
         undecided=float(np.mean([row["shares"] is None for row in rows])),
@@ -77,15 +75,18 @@ def score(
 
 def paired_interval(
     difference: NDArray[np.float64], groups: Sequence[str], *, draws: int = 2000, seed: int = 1
-) -> tuple[float, float]:
-    """Return the 95 % bootstrap interval of a mean difference, resampling whole groups."""
-    return interval_of(lambda picked: float(difference[picked].mean()), groups, draws=draws, seed=seed)
+) -> tuple[float, float] | None:
+    """Return the 95 % bootstrap interval of a mean difference, resampling whole groups; None with too few of them."""
+    if len(set(groups)) < LEAST_GROUPS:
+        return None
+    found = mean_interval(difference, groups=groups, draws=draws, seed=seed)
+    return found.low, found.high
 
 
 def interval_of(
     measure: Callable[[NDArray[np.intp]], float], groups: Sequence[str], *, draws: int = 2000, seed: int = 1
 ) -> tuple[float, float]:
-    """Return the 95 % bootstrap interval of a measure, resampling whole groups.
+    """Return the 95 % bootstrap interval of a measure, resampling whole groups, of which there must be five.
 
     Args:
         measure: From the places of the items drawn, with repeats, to the value; NaN where it is not defined.
@@ -93,12 +94,8 @@ def interval_of(
         draws: Resamples.
         seed: Makes the interval repeatable.
     """
-    names = sorted(set(groups))
-    places = [np.flatnonzero(np.asarray(groups) == name) for name in names]
-    random = np.random.default_rng(seed)
-    found = []
-    for _ in range(draws):
-        picked = np.concatenate([places[i] for i in random.integers(len(names), size=len(names))])
-        found.append(measure(picked))
+    places = np.arange(len(groups))
+    resampling = Resampling(len(groups), groups=groups, draws=draws, seed=seed)
+    found = [measure(np.repeat(places, weights.astype(np.intp))) for weights in resampling]
     low, high = np.nanquantile(found, [0.025, 0.975])
     return float(low), float(high)

@@ -9,9 +9,10 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from benchmarks.quality.scores import interval_of
+from yesno.calibration import ranking as by_rank
+from yesno.calibration.intervals import LEAST_GROUPS
 
 __all__ = [
     "CUTS",
@@ -29,7 +30,6 @@ __all__ = [
 CUTS = (1, 3, 5)
 Measure: TypeAlias = Callable[[Sequence["Judged"]], float]
 Gap: TypeAlias = Callable[[NDArray[np.intp]], float]
-LEAST_GROUPS = 5
 ROUNDING = 1e-9
 """A difference as small as this is none."""
 
@@ -171,13 +171,8 @@ def _number(score: float | None) -> float:
 
 
 def auroc(truth: Sequence[bool], scores: Sequence[float]) -> float:
-    """Return the AUROC by ranks, which is fast enough for thousands of resamples."""
-    labels = np.asarray(truth)
-    ones, zeros = int(labels.sum()), int((~labels).sum())
-    if not ones or not zeros:
-        return float("nan")
-    above = float(rankdata(scores)[labels].sum()) - ones * (ones + 1) / 2
-    return above / (ones * zeros)
+    """Return the AUROC; NaN when all labels are the same."""
+    return by_rank.auroc(scores, truth) if 0 < sum(truth) < len(truth) else float("nan")
 
 
 def _mean(values: Sequence[float]) -> float:

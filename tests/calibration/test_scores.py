@@ -170,12 +170,21 @@ def test_a_row_that_is_not_as_it_should_be_is_named(p, labels, row, words):
         ([[0.2], [0.3]], [0, 0], "at least two options"),
         ([[0.5, 0.5]], [[0.2, 0.3, 0.5]], "3 options, the probabilities 2"),
         ([0.5], [[0.5, 0.5]], "one per row"),
+        (0.5, [1], "one number per row"),
+        (None, [1], "one number per row"),
     ],
 )
 def test_arrays_that_do_not_go_together_are_refused(p, labels, words):
     with pytest.raises(DataError, match=words) as caught:
         brier(p, labels)
     assert caught.value.row is None
+
+
+def test_a_text_in_the_wrong_column_is_not_repeated_in_full():
+    text = "I was charged twice and " * 20
+    with pytest.raises(DataError, match="row 1: `labels` must be numbers, not 'I was charged") as caught:
+        log_loss([0.2], [text])
+    assert len(str(caught.value)) < 100
 
 
 def test_what_makes_no_sense_is_refused():

@@ -7,9 +7,10 @@ import json
 import pytest
 
 from tests.engine.doctored import provider_for
+from yesno._rows import json_rows
 from yesno.cli.asked import questions_in
-from yesno.cli.mapping import decided, ends_run
-from yesno.cli.rows import json_rows
+from yesno.cli.mapping import decided
+from yesno.engine.ending import ends_run
 from yesno.errors import BudgetExceeded, ConfigError, ProviderRejected, ProviderUnavailable, QuestionError
 
 TOML = """

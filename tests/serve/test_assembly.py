@@ -105,3 +105,22 @@ def test_keys_of_upstreams_come_from_the_environment_and_are_not_shown(tmp_path)
     assert "sk-secret" not in json.dumps(
         {name: repr(value) for name, value in vars(parts.chat.turns).items()}
     )
+
+
+def test_a_model_has_its_own_time_or_the_servers(tmp_path):
+    text = (
+        '[server]\ntimeout_s = 40\n[models.a]\nmodel = "fake:"\n[models.b]\nmodel = "fake:"\ntimeout_s = 90\n'
+    )
+
+    async def go():
+        service = service_of(tmp_path, text)
+        before = service.parts.models
+        (tmp_path / "serve.toml").write_text(text.replace("40", "50"))
+        await service.reload()
+        return before, service.parts.models, service.app.settings.timeout_s
+
+    before, after, of_all = asyncio.run(go())
+    assert [before[name].timeout_s for name in "ab"] == [40, 90]
+    assert [after[name].timeout_s for name in "ab"] == [50, 90]
+    assert after["b"] is before["b"]
+    assert of_all is None  # it would win over what the models have

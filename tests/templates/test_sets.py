@@ -57,7 +57,7 @@ def test_every_set_has_a_file_per_question_type_and_nothing_else():
             "yes_no.j2",
         ]
     assert "default" in SETS
-    assert {path.name for path in PROMPTS.iterdir()} == {*SETS, "layers", "guardrails"}
+    assert {path.name for path in PROMPTS.iterdir()} == {*SETS, "layers", "guardrails", "tuning"}
 
 
 @pytest.mark.parametrize("name", SETS)

@@ -11,9 +11,13 @@
 | `ece` | smooth and debiased calibration errors, and what chance alone makes of them |
 | `curves` | reliability diagrams, risk over coverage |
 | `options` | choices: one option at a time, and the answer on top |
-| `intervals` | bootstrap intervals and paired differences, by group |
+| `intervals`, `resampling` | bootstrap intervals and paired differences, by group |
+| `thresholds`, `bands` | thresholds that keep a promise on rows to come |
+| `costs` | the threshold that costs least |
+| `monitor` | watching live answers for drift |
 
-What is imported from here needs no package; `fit` and the scores need numpy and scipy: `pip install 'yesno[bench]'`.
+`monitor` and what is imported from here need no package; `fit` and the scores need numpy and scipy:
+`pip install 'yesno[bench]'`.
 """
 
 from yesno.calibration.applying import calibrated

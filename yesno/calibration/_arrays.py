@@ -26,16 +26,19 @@ __all__ = [
     "Floats",
     "Places",
     "both_classes",
+    "count_of",
     "counted",
     "group_places",
     "matched",
     "np",
     "numbers",
     "shares",
+    "shortened",
     "truths",
     "weighed",
 ]
 
+LONGEST = 40
 ROUNDING = 0.005
 """A share that was rounded to two decimals may be off by this much; so may each summand of a sum that should be 1."""
 
@@ -152,6 +155,18 @@ def weighed(weights: ArrayLike | None, count: int) -> Floats:
     return array
 
 
+def count_of(values: ArrayLike, name: str) -> int:
+    """Return how many rows there are.
+
+    Raises:
+        DataError: It is no list of rows.
+    """
+    try:
+        return len(values)  # type: ignore[arg-type]  # a number is what the check is for
+    except TypeError:
+        raise DataError(f"`{name}` must be a list or an array with one entry per row") from None
+
+
 def counted(places: Places, weights: Floats, count: int) -> Floats:
     """Return the sum of the weights at each of so many places."""
     return np.asarray(np.bincount(places, weights, count), dtype=np.float64)
@@ -169,18 +184,25 @@ def group_places(groups: Iterable[object], count: int, name: str = "groups") -> 
     return np.unique(names, return_inverse=True)[1]
 
 
+def shortened(value: object) -> str:
+    """Return how a value is written, cut off where it could be a whole text in the wrong column."""
+    written = repr(value)
+    return written if len(written) <= LONGEST else f"{written[:LONGEST]}…"
+
+
 def _floats(values: ArrayLike, name: str) -> Floats:
     try:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
         pass
+    count_of(values, name)
     rows: Sequence[Any] = list(values)  # type: ignore[arg-type]  # what numpy cannot read may still be iterable
     width = None
     for place, row in enumerate(rows, start=1):
         try:
             array = np.asarray(row, dtype=np.float64)
         except (TypeError, ValueError):
-            raise DataError(f"`{name}` must be numbers, not {row!r}", row=place, value=row) from None
+            raise DataError(f"`{name}` must be numbers, not {shortened(row)}", row=place, value=row) from None
         if width is not None and array.shape != width:
             raise DataError(f"`{name}` must have as many numbers in each row", row=place, value=row)
         width = array.shape

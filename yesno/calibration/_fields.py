@@ -58,6 +58,13 @@ class Fields:
             raise self._wrong(name, "a text", value)
         return value
 
+    def texts(self, name: str) -> tuple[str, ...]:
+        """Return a list of texts; none when it is left out."""
+        values = self.values.get(name, [])
+        if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+            raise self._wrong(name, "a list of texts", values)
+        return tuple(values)
+
     def word(self, name: str, known: Sequence[str]) -> str:
         """Return one of the known words."""
         value = self.values.get(name)

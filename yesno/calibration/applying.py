@@ -6,9 +6,10 @@ import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
-from yesno.calibration.calibrators import Calibrator, Identity
+from yesno.calibration.calibrators import Calibrator, Identity, LabelPrior
 from yesno.calibration.calibrators._base import shares_of
 from yesno.reading.outcome import Reading, Sampled
+from yesno.reading.priors import corrected
 
 __all__ = ["STEP", "calibrated", "unrounded"]
 
@@ -33,7 +34,7 @@ def unrounded(probabilities: Sequence[float], flags: Collection[str]) -> tuple[f
 def calibrated(reading: Reading, calibrator: Calibrator, *, directed: bool) -> Reading:
     """Return a reading with a calibrator applied to its probabilities and bounds.
 
-    The bounds of two labels are the calibrated old bounds. Those of more labels hold for every distribution within
+    The bounds of two labels are the calibrated old bounds, and those of a prior exact. Those of more labels hold for every distribution within
     the old bounds; of samples they are what a label's old bounds give when the other labels keep their proportions.
 
     Args:
@@ -43,8 +44,15 @@ def calibrated(reading: Reading, calibrator: Calibrator, *, directed: bool) -> R
     """
     if isinstance(calibrator, Identity):
         return reading
+    raw = reading.probabilities if reading.uncorrected is None else reading.uncorrected
+    if isinstance(calibrator, LabelPrior) and reading.sampled is None:
+        return replace(
+            corrected(reading, calibrator.prior), uncorrected=raw, flags=reading.flags, calibrated=True
+        )
     point = calibrator(reading.probabilities, directed=directed)
-    if len(point) == 2 or reading.sampled is not None:
+    if len(point) == 2:
+        low, high = _of_two(reading, calibrator, directed=directed)
+    elif reading.sampled is not None:
         low, high = _along(reading, calibrator, directed=directed)
     else:
         low, high = _around(reading, calibrator, directed=directed)
@@ -58,21 +66,34 @@ def calibrated(reading: Reading, calibrator: Calibrator, *, directed: bool) -> R
         mass=low,
         spare=tuple(b - a for a, b in zip(low, high, strict=True)),
         unseen=max(0.0, 1.0 - sum(low)),
-        uncorrected=reading.probabilities if reading.uncorrected is None else reading.uncorrected,
+        uncorrected=raw,
         calibrated=True,
         sampled=None if reading.sampled is None else _stretched(reading, reading.sampled, low, high),
     )
+
+
+def _of_two(
+    reading: Reading, calibrator: Calibrator, *, directed: bool
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return the bounds of two labels: where one is least, the other is greatest."""
+    down, up = reading.low[0], reading.high[0]
+    least = calibrator((down, 1.0 - down), directed=directed)
+    most = least if up == down else calibrator((up, 1.0 - up), directed=directed)
+    return (least[0], most[1]), (most[0], least[1])
 
 
 def _along(
     reading: Reading, calibrator: Calibrator, *, directed: bool
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Return each label's share when it has its least and greatest, and the others share the rest as before."""
+    even = 1.0 / (len(reading.probabilities) - 1)
 
     def at(label: int, own: float) -> float:
-        rest = 1.0 - reading.probabilities[label]
-        factor = (1.0 - own) / rest if rest > 0 else 0.0
-        moved = [own if i == label else p * factor for i, p in enumerate(reading.probabilities)]
+        others = sum(p for i, p in enumerate(reading.probabilities) if i != label)
+        moved = [
+            p * (1.0 - own) / others if others > 0 else even * (1.0 - own) for p in reading.probabilities
+        ]
+        moved[label] = own
         return calibrator(moved, directed=directed)[label]
 
     return _each(at, reading.low), _each(at, reading.high)

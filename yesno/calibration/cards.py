@@ -61,7 +61,9 @@ class Evidence:
     repeat_sd: float | None = None
     """Standard deviation of the first label's probability when the same question is asked again; None when unknown."""
     data: str | None = None
-    """SHA-256 of the labelled file."""
+    """SHA-256 of the labelled items."""
+    sets: tuple[str, ...] = ()
+    """Names of the sets of labelled items."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +102,7 @@ class Calibration:
             "labels": {"least": subject.least_labels, "most": subject.most_labels},
             "question": None if subject.question is None else asdict(subject.question),
             "prior": subject.prior,
+            "orders": subject.orders,
             "calibrator": self.calibrator.name,
             "parameters": self.calibrator.parameters(),
             "evidence": None if self.evidence is None else asdict(self.evidence),
@@ -133,8 +136,18 @@ class Calibration:
 
 def _card(given: Fields) -> Calibration:
     given.only(
-        ("schema", "provider", "model", "method", "template", "question_type", "labels", "question"),
-        ("prior", "calibrator", "parameters", "evidence"),
+        (
+            "schema",
+            "provider",
+            "model",
+            "method",
+            "template",
+            "question_type",
+            "labels",
+            "calibrator",
+            "parameters",
+        ),
+        ("question", "prior", "orders", "evidence"),
     )
     labels = given.inner("labels")
     labels.only(("least", "most"))
@@ -154,8 +167,11 @@ def _card(given: Fields) -> Calibration:
                 given.word("question_type", KINDS),  # type: ignore[arg-type]  # one of them
                 labels.count("least"),
                 labels.count("most"),
-                None if asked is None else AskedQuestion(asked.text("text"), asked.text("digest")),
+                None
+                if asked is None
+                else AskedQuestion(asked.text("text", optional=True), asked.text("digest")),
                 given.flag("prior", optional=True),
+                given.flag("orders", optional=True),
             ),
             CALIBRATORS[name].of(parameters.values),
             None if found is None else _evidence(found),
@@ -165,7 +181,7 @@ def _card(given: Fields) -> Calibration:
 def _evidence(given: Fields) -> Evidence:
     given.only(
         ("rows", "groups", "date"),
-        ("folds", "log_loss_before", "log_loss_after", "gap", "candidates", "repeat_sd", "data"),
+        ("folds", "log_loss_before", "log_loss_after", "gap", "candidates", "repeat_sd", "data", "sets"),
     )
     gap = given.inner("gap", optional=True)
     return Evidence(
@@ -182,6 +198,7 @@ def _evidence(given: Fields) -> Evidence:
         ),
         given.number("repeat_sd", optional=True),
         given.text("data", optional=True),
+        given.texts("sets"),
     )
 
 

@@ -10,7 +10,7 @@ import math
 import random
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -29,6 +29,8 @@ __all__ = ["DRAWS", "FOLDS", "LEAST_ROWS", "Fit", "fit"]
 LEAST_ROWS = 50
 """Fewer labels than this show nothing that would hold for other rows."""
 FOLDS = 10
+DIGITS = 6
+"""Decimals of what a card tells people."""
 DRAWS = 2000
 """Bootstrap draws behind an interval."""
 
@@ -46,6 +48,8 @@ class Fit:
     """Mean log loss (nats) of the readings as they are."""
     candidates: tuple[Candidate, ...]
     """All that were tried, simplest first."""
+    held_out: tuple[tuple[float, ...], ...] = field(repr=False)
+    """For each row the probability of each label, by what was chosen, fitted to the other folds."""
 
     @property
     def chosen(self) -> Candidate | None:
@@ -72,6 +76,7 @@ class Fit:
         subject: Subject,
         *,
         data: str | None = None,
+        sets: Sequence[str] = (),
         repeat_sd: float | None = None,
         day: date | None = None,
     ) -> Calibration:
@@ -79,7 +84,8 @@ class Fit:
 
         Args:
             subject: Model, method, template and type of the questions of the rows.
-            data: SHA-256 of the labelled file.
+            data: SHA-256 of the labelled items.
+            sets: Names of the sets of labelled items.
             repeat_sd: Standard deviation of the first label's probability from run to run.
             day: Of the fit; today (UTC) by default.
         """
@@ -90,14 +96,21 @@ class Fit:
             self.groups,
             day.isoformat(),
             self.folds,
-            self.before,
-            self.after,
-            None if chosen is None else chosen.gap,
-            self.candidates,
-            repeat_sd,
+            round(self.before, DIGITS),
+            round(self.after, DIGITS),
+            None if chosen is None else _rounded(chosen).gap,
+            tuple(map(_rounded, self.candidates)),
+            None if repeat_sd is None else round(repeat_sd, DIGITS),
             data,
+            tuple(sets),
         )
         return Calibration(subject, self.calibrator, evidence)
+
+
+def _rounded(one: Candidate) -> Candidate:
+    gap = one.gap
+    value, low, high = (round(end, DIGITS) for end in (gap.value, gap.low, gap.high))
+    return Candidate(one.calibrator, round(one.log_loss, DIGITS), Gap(value, low, high, gap.level))
 
 
 def fit(
@@ -113,8 +126,8 @@ def fit(
 ) -> Fit:
     """Choose a calibrator for labelled rows.
 
-    From 50 rows on temperature and Platt scaling are tried, and vector scaling where all rows ask the same question;
-    from 300 on beta calibration, from 1,000 on isotonic regression.
+    From 50 rows on temperature and Platt scaling are tried, and where all rows ask the same question taking out the
+    prior and, of more than two labels, vector scaling; from 300 on beta calibration, from 1,000 on isotonic regression.
 
     Args:
         probabilities: For each row the probability (0..1) of yes, or of each label in order (sum 1).
@@ -140,17 +153,23 @@ def fit(
     names = _names(among, kind, len(right), by_label=same_question)
     rows = _rows(read, right, directed=kind == "yes_no")
     folds = _folds(parts, seed)
-    before = _losses(rows, Identity())
+    as_read = _applied(rows, Identity())
+    before = _losses(rows, as_read)
+    held_out = {name: _held_out(rows, CALIBRATORS[name], folds) for name in names}
     candidates = []
-    for name in names:
-        after = _held_out(rows, CALIBRATORS[name], folds)
-        gap = _gap(after - before, parts, level, seed)
-        candidates.append(Candidate(name, float(after.mean()), gap))
+    for name, shares in held_out.items():
+        after = _losses(rows, shares)
+        candidates.append(Candidate(name, float(after.mean()), _gap(after - before, parts, level, seed)))
     better = [one for one in candidates if one.gap.high < 0]
     best = min(better, key=lambda one: one.log_loss, default=None)
-    calibrator = Identity() if best is None else CALIBRATORS[best.calibrator].fitted(rows)
     return Fit(
-        calibrator, len(rows), len(set(parts)), max(folds) + 1, float(before.mean()), tuple(candidates)
+        Identity() if best is None else CALIBRATORS[best.calibrator].fitted(rows),
+        len(rows),
+        len(set(parts)),
+        max(folds) + 1,
+        float(before.mean()),
+        tuple(candidates),
+        tuple(as_read if best is None else held_out[best.calibrator]),
     )
 
 
@@ -201,27 +220,32 @@ def _folds(groups: Sequence[int], seed: int) -> list[int]:
     return [home[group] for group in groups]
 
 
-def _held_out(rows: Rows, kind: type[Calibrator], folds: Sequence[int]) -> Array:
-    """Return the log loss of each row under the calibrator fitted to all other folds."""
+def _held_out(rows: Rows, kind: type[Calibrator], folds: Sequence[int]) -> list[tuple[float, ...]]:
+    """Return the shares of each row by the calibrator fitted to all other folds."""
     import numpy as np
 
     fold = np.asarray(folds)
-    losses = np.zeros(len(rows))
+    shares: list[tuple[float, ...]] = [()] * len(rows)
     for number in range(int(fold.max()) + 1):
         held = fold == number
-        losses[held] = _losses(rows.part(held), kind.fitted(rows.part(~held)))
-    return losses
+        found = _applied(rows.part(held), kind.fitted(rows.part(~held)))
+        for place, row in zip(np.flatnonzero(held).tolist(), found, strict=True):
+            shares[place] = row
+    return shares
 
 
-def _losses(rows: Rows, calibrator: Calibrator) -> Array:
-    """Return the log loss (nats) of each row, computed with what applies the calibrator to answers."""
+def _applied(rows: Rows, calibrator: Calibrator) -> list[tuple[float, ...]]:
+    """Return the shares of each row as an answer would have them."""
+    there = [[p for p in row if not math.isnan(p)] for row in rows.read.tolist()]
+    return [calibrator(row, directed=rows.directed) for row in there]
+
+
+def _losses(rows: Rows, shares: Sequence[Sequence[float]]) -> Array:
+    """Return the log loss (nats) of each row."""
     import numpy as np
 
-    losses = np.empty(len(rows))
-    for i, (row, label) in enumerate(zip(rows.read.tolist(), rows.label.tolist(), strict=True)):
-        there = [p for p in row if not math.isnan(p)]
-        losses[i] = -math.log(calibrator(there, directed=rows.directed)[label])
-    return losses
+    pairs = zip(shares, rows.label.tolist(), strict=True)
+    return np.asarray([-math.log(row[label]) for row, label in pairs])
 
 
 def _gap(differences: Array, groups: Sequence[int], level: float, seed: int) -> Gap:

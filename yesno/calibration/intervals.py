@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from yesno._checks import checked_count
-from yesno.calibration._arrays import ArrayLike, Floats, Places, group_places, np, numbers
+from yesno.calibration._arrays import ArrayLike, Floats, count_of, np, numbers
 from yesno.calibration._statistics import Statistic, mean_of, statistic_of
-from yesno.errors import ConfigError, DataError, TooFewLabels
+from yesno.calibration.resampling import LEAST_GROUPS, Resampling
+from yesno.errors import ConfigError, DataError
 
 __all__ = [
     "LEAST_GROUPS",
@@ -28,10 +28,6 @@ __all__ = [
     "mean_interval",
 ]
 
-LEAST_GROUPS = 5
-"""Fewer groups say nothing about how much groups differ."""
-BLOCKS = 400
-"""Groups are left out for the acceleration of a BCa interval in at most so many blocks."""
 Method: TypeAlias = Literal["percentile", "bca"]
 
 
@@ -73,74 +69,6 @@ class Difference:
         return f"{self.value:+.3f} ({self.low:+.3f} to {self.high:+.3f})"
 
 
-class Resampling:
-    """Draws weights of rows: how often the group of each is drawn.
-
-    Args:
-        count: Rows.
-        groups: Of each row; None makes each a group of its own.
-        strata: Of each row; None is one stratum.
-        draws: Resamples.
-        seed: The same seed gives the same resamples.
-
-    Raises:
-        DataError: Lengths differ, or a group lies in two strata.
-        TooFewLabels: There are fewer than five groups.
-    """
-
-    def __init__(
-        self,
-        count: int,
-        *,
-        groups: Iterable[object] | None = None,
-        strata: Iterable[object] | None = None,
-        draws: int = 1000,
-        seed: int = 1,
-    ) -> None:
-        self.draws = checked_count("draws", draws)
-        self.seed = seed
-        self.places = np.arange(count) if groups is None else group_places(groups, count)
-        self.groups = int(self.places.max()) + 1 if count else 0
-        if self.groups < LEAST_GROUPS:
-            raise TooFewLabels(
-                f"{self.groups} groups say nothing about how much groups differ; "
-                f"an interval needs at least {LEAST_GROUPS}",
-                needed=LEAST_GROUPS,
-                given=self.groups,
-            )
-        self._pools = _pools(self.places, self.groups, strata)
-
-    def __iter__(self) -> Any:  # noqa: ANN401 - an iterator of arrays
-        """Yield the weights of the rows, `draws` times, and the same ones each time."""
-        random = np.random.default_rng(self.seed)
-        counts = np.zeros(self.groups)
-        for _ in range(self.draws):
-            for pool in self._pools:
-                drawn = np.bincount(random.integers(len(pool), size=len(pool)), minlength=len(pool))
-                counts[pool] = drawn
-            yield counts[self.places]
-
-    def without_blocks(self) -> Any:  # noqa: ANN401 - an iterator of arrays
-        """Yield weights that leave out one block of groups each."""
-        blocks = np.arange(self.groups) % min(BLOCKS, self.groups)
-        of_rows = blocks[self.places]
-        for block in range(int(blocks.max()) + 1):
-            yield (of_rows != block).astype(np.float64)
-
-
-def _pools(places: Places, groups: int, strata: Iterable[object] | None) -> list[Places]:
-    """Return the groups of each stratum."""
-    if strata is None:
-        return [np.arange(groups)]
-    stratum = group_places(strata, len(places), "strata")
-    of_group = np.zeros(groups, dtype=np.intp)
-    of_group[places] = stratum
-    torn = np.flatnonzero(of_group[places] != stratum)
-    if len(torn):
-        raise DataError("its group lies in two strata; groups must lie in one each", row=int(torn[0]) + 1)
-    return [np.flatnonzero(of_group == one) for one in range(int(stratum.max()) + 1)]
-
-
 def interval(
     score: Callable[..., float],
     probabilities: ArrayLike,
@@ -158,7 +86,7 @@ def interval(
 
     >>> from yesno.calibration.scores import brier
     >>> str(interval(brier, [0.9, 0.2, 0.7, 0.4, 0.8, 0.1], [1, 0, 1, 0, 0, 0]))
-    '0.158 (0.037 to 0.355)'
+    '0.158 (0.028 to 0.360)'
 
     Args:
         score: One of `scores`, `ranking` and `ece`, or a function that takes `weights`, one per row.
@@ -178,7 +106,9 @@ def interval(
         ConfigError: A setting is impossible.
     """
     statistic = statistic_of(score, probabilities, labels, **options)
-    resampling = Resampling(np.shape(probabilities)[0], groups=groups, strata=strata, draws=draws, seed=seed)
+    resampling = Resampling(
+        count_of(probabilities, "probabilities"), groups=groups, strata=strata, draws=draws, seed=seed
+    )
     return Interval(*_ends(statistic, resampling, level, method))
 
 
@@ -216,11 +146,9 @@ def difference(
         TooFewLabels: There are fewer than five groups.
         ConfigError: A setting is impossible.
     """
-    count = np.shape(first)[0]
-    if np.shape(second)[0] != count:
-        raise DataError(
-            f"the models have {count} and {np.shape(second)[0]} rows; compare them on the same ones"
-        )
+    count, others = count_of(first, "first"), count_of(second, "second")
+    if count != others:
+        raise DataError(f"the models have {count} and {others} rows; compare them on the same ones")
     one = statistic_of(score, first, labels, **options)
     other = statistic_of(score, second, labels, **options)
     resampling = Resampling(count, groups=groups, strata=strata, draws=draws, seed=seed)

@@ -5,7 +5,17 @@
 
 from __future__ import annotations
 
-from yesno.calibration._arrays import ArrayLike, Floats, Places, both_classes, counted, np, numbers, truths
+from yesno.calibration._arrays import (
+    ArrayLike,
+    Floats,
+    Places,
+    both_classes,
+    count_of,
+    counted,
+    np,
+    numbers,
+    truths,
+)
 from yesno.calibration._statistics import Statistic, dot, prepared_by, value_of
 from yesno.errors import DataError
 
@@ -58,7 +68,7 @@ def auroc(scores: ArrayLike, labels: ArrayLike, *, weights: ArrayLike | None = N
         DataError: A row is not as it should be, or all labels are the same.
     """
     statistic = _auroc(scores, labels)
-    return value_of(statistic, np.shape(scores)[0], weights)
+    return value_of(statistic, count_of(scores, "scores"), weights)
 
 
 def _average_precision(scores: ArrayLike, labels: ArrayLike) -> Statistic:
@@ -91,4 +101,4 @@ def average_precision(scores: ArrayLike, labels: ArrayLike, *, weights: ArrayLik
         DataError: A row is not as it should be, or all labels are the same.
     """
     statistic = _average_precision(scores, labels)
-    return value_of(statistic, np.shape(scores)[0], weights)
+    return value_of(statistic, count_of(scores, "scores"), weights)

@@ -22,7 +22,8 @@ BANDS = ((2, 2), (3, 5), (6, 10), (11, 20), (21, 50), (51, 256))
 class AskedQuestion:
     """One question that a card holds for."""
 
-    text: str
+    text: str | None
+    """None when only the digest is known."""
     digest: str
     """First 12 hexadecimal digits of the SHA-256 of all that a prompt shows of it: see `question_digest`."""
 
@@ -46,6 +47,8 @@ class Asked:
     """Of the question."""
     prior: bool
     """Whether a prior was taken out of the reading."""
+    orders: bool = False
+    """Whether it is a mean over several orders."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,8 @@ class Subject:
     """The only question it holds for; None for every question of this type."""
     prior: bool | None = None
     """Whether a prior had been taken out of the readings that it was fitted to; None when that is not known."""
+    orders: bool | None = None
+    """Whether they were means over several orders of the labels; None when that is not known."""
 
     def __post_init__(self) -> None:
         if not 2 <= self.least_labels <= self.most_labels:
@@ -78,7 +83,7 @@ class Subject:
 
     def comparable(self) -> Subject:
         """Return it without what is there for people only, so that two for the same are equal."""
-        question = None if self.question is None else replace(self.question, text="")
+        question = None if self.question is None else replace(self.question, text=None)
         return replace(self, template=_hash(self.template), question=question)
 
     def alike(self, asked: Asked) -> tuple[bool, ...]:
@@ -108,6 +113,8 @@ class Subject:
             return "the card is for another question"
         if self.prior is not None and self.prior != asked.prior:
             return f"the card is for readings {'with' if self.prior else 'without'} a prior taken out"
+        if self.orders is not None and self.orders != asked.orders:
+            return f"the card is for readings in {'several orders' if self.orders else 'one order'}"
         return None
 
 

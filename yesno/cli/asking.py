@@ -17,6 +17,7 @@ from yesno.errors import QuestionError
 from yesno.evidence import Usage
 from yesno.messages import InputLike
 from yesno.questions import (
+    Answer,
     Choice,
     ChoiceAnswer,
     Outcome,
@@ -145,6 +146,10 @@ def _show(question: AnyQuestion[Any], response: DecisionResponse, outcome: Outco
     usage = response.usage or Usage()
     method = method_text(outcome)
     details = [f"label mass {mass_text(outcome)}"] if method is None else [method]
+    if isinstance(outcome, YesNoAnswer) and outcome.calibrated and outcome.raw is not None:
+        details.insert(0, f"calibrated, yes was read as {outcome.raw:.3f}")
+    elif isinstance(outcome, Answer) and outcome.calibrated:
+        details.insert(0, "calibrated")
     from_cache = usage.cache_hits and not usage.requests
     details.append("from the cache" if from_cache else f"{seconds:.2f} s")
     details.append(response.model or "unknown model")

@@ -20,7 +20,9 @@ COLOURS = {"ok": "green", "warn": "yellow", "fail": "red", "unknown": "dim"}
 
 
 def doctor(
-    connection: Annotated[Connection, Without("orders", "prior", "packing", "cache", "concurrency")],
+    connection: Annotated[
+        Connection, Without("calibration", "orders", "prior", "packing", "cache", "concurrency")
+    ],
     as_json: Json = False,
 ) -> int:
     """Check how a model's host behaves, and what to do about it.

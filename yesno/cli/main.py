@@ -30,6 +30,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Check what a user wrote, or what a model answered.",
     ),
     "map": ("yesno.cli.mapping:map_rows", "Ask the same questions about every row of a file."),
+    "tune": ("yesno.cli.tuning:tune_rows", "Find the template that a model answers a question best with."),
     "demo": ("yesno.cli.demo:demo", "Ask a model twelve questions, filter tools, route a request."),
     "doctor": ("yesno.cli.doctor:doctor", "Check how a model's host behaves, and what to do about it."),
     "serve": (
@@ -44,6 +45,23 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "yesno.cli.approving:approve_calls",
         "Show the calls that wait, and ask about each.",
     ),
+    "bench run": (
+        "yesno.cli.benching:bench",
+        "Compare models, template sets and strategies on labelled items.",
+    ),
+    "bench compare": (
+        "yesno.cli.gating:compare_runs",
+        "Compare two runs; exit with 1 when the second is worse.",
+    ),
+    "bench import": (
+        "yesno.cli.gating:import_run",
+        "Make a run of rows from elsewhere, and report it.",
+    ),
+    "bench report": ("yesno.cli.benching:report_runs", "Write the report of runs anew, of several together."),
+    "calibrate": (
+        "yesno.cli.calibrating:calibrate",
+        "Fit calibration cards to labelled rows, or to a run.",
+    ),
     "keys add": ("yesno.cli.keys:add", "Make a key and print it, once; the file keeps its hash alone."),
     "keys list": ("yesno.cli.keys:list_keys", "List the names of the keys and the days they were made."),
     "keys revoke": ("yesno.cli.keys:revoke", "Take a key away; a running server refuses it after SIGHUP."),
@@ -55,11 +73,15 @@ COMMANDS: dict[str, tuple[str, str]] = {
 A command is one file and one line here; see `yesno.cli.options`. Only the command that is called is imported."""
 
 GROUPS = {
+    "bench": "Compare models on labelled items; `yesno bench SET…` is short for `yesno bench run SET…`.",
     "calls": "Check and approve the calls of tools that a model asks for.",
     "keys": "Make and revoke the keys of a server.",
     "models": "List and fetch models that run on this computer.",
 }
 """Name of a group of commands -> its help."""
+
+SHORT = {"bench": "run"}
+"""Group -> the command that is meant when none of its commands is named."""
 
 WRITES_ROWS = {"map"}
 """Commands whose standard output is data, line by line."""
@@ -111,7 +133,7 @@ def main(arguments: list[str] | None = None) -> None:
     With `--json`, an error that leaves no outcome is one JSON object on standard output too, except where that
     holds rows.
     """
-    given = sys.argv[1:] if arguments is None else arguments
+    given = _whole(sys.argv[1:] if arguments is None else arguments)
     if any(word == "--version" for word in given[:1]):
         from yesno import __version__
 
@@ -129,6 +151,14 @@ def main(arguments: list[str] | None = None) -> None:
             print(json.dumps(error_document(error), ensure_ascii=False))
         print(f"yesno: {_told(error)}", file=sys.stderr)
         sys.exit(exit_code(error))
+
+
+def _whole(words: list[str]) -> list[str]:
+    """Return what was typed, with the command that a group means when none of its commands is named."""
+    if len(words) < 2 or words[0] not in SHORT:
+        return words
+    known = [name.split()[1] for name in COMMANDS if name.startswith(f"{words[0]} ")]
+    return words if words[1] in (*known, "-h", "--help") else [words[0], SHORT[words[0]], *words[1:]]
 
 
 def _told(error: Exception) -> str:

@@ -13,27 +13,26 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from yesno._rows import Format, Row, csv_rows, json_rows, picked
 from yesno.cli.asked import named, question_file
 from yesno.cli.asking import Level, NoneText, NoWhen, Option, YesWhen, parse_option
 from yesno.cli.options import Connection, Json
 from yesno.cli.progress import row_progress
-from yesno.cli.rows import Format, Row, csv_rows, json_rows, picked
 from yesno.cli.session import INTERRUPTED
 from yesno.cli.streams import after, check_files, opened, sink
 from yesno.cli.values import names, word
 from yesno.cli.written import Result, Tally, csv_header, csv_line, line_of
-from yesno.errors import BudgetExceeded, ConfigError, ProviderError, QuestionError, YesnoError
+from yesno.engine.ending import ends_run
+from yesno.errors import ConfigError, QuestionError, YesnoError
 from yesno.questions import Choice, Question, Scale, YesNo
 from yesno.response import Failure
 
 if TYPE_CHECKING:
     from yesno.engine.sync import DecisionModel
 
-__all__ = ["Plan", "decided", "ends_run", "format_of", "map_rows", "questions_from"]
+__all__ = ["Plan", "decided", "format_of", "map_rows", "questions_from"]
 
 _FORMATS: dict[str, Format] = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv"}
-_HOPELESS = (401, 402, 404)
-"""Statuses that every row would get: the key, the credit or the model is not there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,13 +196,6 @@ def format_of(file: Path | None, chosen: str | None, option: str, default: Forma
         known = ", ".join(_FORMATS)
         raise ConfigError(f"{str(file)!r} does not end in {known}; say {option} jsonl or {option} csv")
     return _FORMATS[file.suffix.lower()]
-
-
-def ends_run(error: Exception) -> bool:
-    """Return whether no other row could fare better, so that the run stops and can go on later."""
-    if isinstance(error, ProviderError):
-        return error.status in _HOPELESS or getattr(error, "code", None) == "insufficient_quota"
-    return isinstance(error, BudgetExceeded | ConfigError)
 
 
 def decided(model: DecisionModel, rows: Iterable[Row], plan: Plan) -> Iterator[tuple[Row, Result]]:

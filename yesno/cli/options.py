@@ -76,6 +76,12 @@ class Connection:
         str | None,
         typer.Option("--template", metavar="SET", help="Template set, or a folder of your own."),
     ] = None
+    calibration: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--calibration", metavar="CARD", help="Calibration card, or folder of cards; may be repeated."
+        ),
+    ] = None
     strategy: Annotated[
         str,
         typer.Option(
@@ -166,6 +172,7 @@ class Connection:
         names = ("base_url", "template", "strategy", "strict", "orders", "prior", "packing", "min_label_mass")
         given = {name: getattr(self, name) for name in (*names, "concurrency", "price")}
         given["timeout_s"] = self.timeout
+        given["calibration"] = self.calibration or None
         limits = {"usd": self.budget_usd, "requests": self.budget_requests, "tokens": self.budget_tokens}
         if any(limit is not None for limit in limits.values()):
             from yesno.engine.budget import Budget
@@ -197,6 +204,10 @@ class Connection:
         environment = Settings.from_env()
         spec = self.model or environment.model
         options = self.settings()
+        if self.calibration:
+            from yesno.cli.notes import calibration_notes
+
+            held.enter_context(calibration_notes())
         provider = spec.partition(":")[0]
         if provider == "local":
             from yesno.cli.progress import download_progress

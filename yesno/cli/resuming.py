@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from yesno.cli.rows import Format
+from yesno._rows import Format
 from yesno.cli.written import Questions, csv_header, csv_line
 from yesno.errors import ConfigError
 

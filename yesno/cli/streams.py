@@ -11,8 +11,8 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import IO, Any
 
+from yesno._rows import LONGEST_CELL, Format, Row
 from yesno.cli.resuming import Part, checked_part, whole_part
-from yesno.cli.rows import LONGEST_CELL, Format, Row
 from yesno.errors import ConfigError, QuestionError
 from yesno.questions import Question
 

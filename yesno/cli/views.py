@@ -13,9 +13,17 @@ What `--json` prints is stable: a name keeps its meaning and its type; later ver
 - An error has the `type` `error`, its class as `error`, and a `message`.
 - A line of `map` has its `row`, what was copied under `copied`, and either `answers` (question -> outcome), `model`
   and `usage`, or an `error`. Its summary has `rows` and their outcomes, `usage` and `exit_code`.
+- `calibrate` prints `cards` (`file`, `sets`, the `card` as in its file, `improved`, `ece_before`, `ece_after`, `ece_by_chance`),
+  what is `skipped` (`subject`, `rows`, `why`), how many rows are `unanswered`, and `usage` where a model was asked.
 - `calls check` prints a `plan`: per call `id`, `name`, `arguments_text`, `action` (`run`, `wait`, `settled`), `why`,
   `reason`, `risk`, and the `status` and `result` of one that is settled; and `model`, `usage` and `seconds`. `calls approve` prints `id` (of the record)
   and `decisions` (call id -> `allow`, `message`), which `yesno.toolcalls.read_answers` reads.
+- `bench run`, `bench report` and `bench import` print `runs`, `sets` (name -> `items`, `version`), `cells` (`set`, `type`, `model`,
+  `template`, `strategy`, `asked`, `outcomes`, `scores`, `smooth_ece`, `latency_s`, `cost_usd` and so on), `differences` and where the
+  `report` is; `bench run` adds `usage`, `stopped` and `exit_code`. `bench compare` prints `changes` (`set`, `before`, `after`, `metrics`,
+  `regressions`), `unmatched`, `regressed` and `exit_code`.
+- `tune` prints its report (`verdict`, `why`, `template`, `held_out`, `calibration`, `thresholds`, `calls`, and
+  `templates` with their `rounds`), the `folder` and how to `use` it.
 - `doctor`, `demo` and `models list` print what their tables show.
 """
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, assert_never
 
-from yesno.cli.rows import Format, Row
+from yesno._rows import Format, Row
 from yesno.cli.session import NO_ANSWER, OK, exit_code, in_options
 from yesno.cli.views import counted, error_document, outcome_document, plain, usage_text
 from yesno.evidence import Usage

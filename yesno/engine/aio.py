@@ -19,7 +19,7 @@ from yesno.errors import DeadlineExceeded, YesnoError
 from yesno.evidence import Reply
 from yesno.flow import Ask, Flow, Later, Outcomes, arun
 from yesno.messages import InputLike
-from yesno.providers.base import Payload, Provider, Task
+from yesno.providers.base import Payload, PromptTask, Provider, Task
 from yesno.questions import Answer, Outcome, Question, Refusal, Undecided
 from yesno.request import DecisionRequest, Parameters, Questions
 from yesno.response import DecisionResponse, Failure, unwrapped
@@ -116,6 +116,10 @@ class AsyncDecisionModel(Core):
         finally:
             for task in pending:
                 task.cancel()
+
+    async def reply(self, task: PromptTask) -> Reply:
+        """Do what `DecisionModel.reply` does, awaited."""
+        return await self._in_time(self._send(self.attempt_s(self.timeout_s), task), self.timeout_s)
 
     async def probe(self, on_request: Callable[[int], None] = lambda number: None) -> Diagnosis:
         """Do what `DecisionModel.probe` does, awaited."""

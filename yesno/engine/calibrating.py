@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -59,8 +59,11 @@ class Calibrations:
             wanted = card.subject.prior
             if wanted is None:
                 continue
-            asked = self._asked(question, model_name, "logprobs", template, prior=wanted)
-            if self._card(question, asked) is card:
+            flags = [*(["prior"] if wanted else []), *(["orders"] if card.subject.orders else [])]
+            if (
+                self._card(question, self._asked(question, model_name, "logprobs", template, flags=flags))
+                is card
+            ):
                 return wanted
         return None
 
@@ -69,7 +72,7 @@ class Calibrations:
         if not self.cards or not isinstance(result, Reading):
             return result
         method: Method = "logprobs" if result.sampled is None else "sampled"
-        asked = self._asked(question, model_name, method, template, prior="prior" in result.flags)
+        asked = self._asked(question, model_name, method, template, flags=result.flags)
         card = self._told(question, asked)
         if card is None:
             return result
@@ -79,7 +82,7 @@ class Calibrations:
         """Do for the answer of a decision endpoint what `applied` does for a reading."""
         if not self.cards or question is None or not isinstance(answer, Answer) or answer.method != "native":
             return answer
-        card = self._told(question, self._asked(question, model_name, "native", None, prior=False))
+        card = self._told(question, self._asked(question, model_name, "native", None))
         if card is None:
             return answer
         reading = _reading_of(question, answer)
@@ -90,10 +93,24 @@ class Calibrations:
         return _with_reading(question, answer, changed) if changed.calibrated else answer
 
     def _asked(
-        self, question: Question[Any], model_name: str, method: Method, template: str | None, *, prior: bool
+        self,
+        question: Question[Any],
+        model_name: str,
+        method: Method,
+        template: str | None,
+        *,
+        flags: Collection[str] = (),
     ) -> Asked:
         return Asked(
-            self._provider, model_name, method, template, question.kind, labels_in(question), "", prior
+            self._provider,
+            model_name,
+            method,
+            template,
+            question.kind,
+            labels_in(question),
+            "",
+            "prior" in flags,
+            "orders" in flags,
         )
 
     def _told(self, question: Question[Any], asked: Asked) -> Calibration | None:
@@ -104,7 +121,7 @@ class Calibrations:
         return card
 
     def _card(self, question: Question[Any], asked: Asked) -> Calibration | None:
-        key = (question, asked)
+        key = (repr(question), asked)  # a worked example may hold what has no hash
         if key in self._found:
             return self._found[key]
         complete = replace(asked, digest=question_digest(question))
@@ -139,9 +156,14 @@ def calibrations_for(
     return Calibrations(cards, provider, warn)
 
 
-def _narrowest_first(card: Calibration) -> tuple[bool, bool, int]:
+def _narrowest_first(card: Calibration) -> tuple[bool, bool, bool, int]:
     subject = card.subject
-    return subject.question is None, subject.prior is None, subject.most_labels - subject.least_labels
+    return (
+        subject.question is None,
+        subject.prior is None,
+        subject.orders is None,
+        subject.most_labels - subject.least_labels,
+    )
 
 
 def _nearest(cards: Sequence[Calibration], asked: Asked) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from yesno._checks import checked_count, checked_positive, checked_share
 from yesno._log import get_logger
@@ -126,9 +127,8 @@ class Core:
         self.asking = Asking(templates, mass, self.priors, self.ladder, ordered, calibrations=cards)
         self.packer = packer_for(packing, self.asking, self.provider.model)
         self.timeout_s = profile.timeout_s if timeout_s is None else checked_positive("timeout_s", timeout_s)
-        self.concurrency = checked_count(
-            "concurrency", profile.concurrency if concurrency is None else concurrency
-        )
+        width = profile.concurrency if concurrency is None else concurrency
+        self.concurrency = checked_count("concurrency", width)
         self.retry = retry or RetryPolicy()
         self.limits = _limits(limits)
         self.party = Party(self.concurrency)
@@ -140,6 +140,20 @@ class Core:
         self.exchange = Exchange(self.provider, self.ladder, self._warn)
         self.recents = Recents()
         self._recall()
+
+    def with_template(self, template: str | Path | TemplateSet) -> Self:
+        """Return this model with other prompts: everything else is shared, and to close one is to close both.
+
+        Raises:
+            ConfigError: There is no such set or folder.
+        """
+        other = copy(self)
+        templates = template if isinstance(template, TemplateSet) else TemplateSet.load(template)
+        other.asking = replace(self.asking, templates=templates)
+        other.packer = self.packer.asking_by(other.asking)
+        other._own_template = True
+        other.recents = Recents()
+        return other
 
     def _recall(self) -> None:
         """Take over what an earlier check of the host has shown."""

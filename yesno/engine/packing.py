@@ -106,6 +106,12 @@ class Packer:
     measured: str | None = None
     """The only model for which anything is packed, as far as its profile allows it; None packs for every model."""
 
+    def asking_by(self, asking: Asking) -> Packer:
+        """Return the same policy for other templates; raises as `packer_for` does."""
+        if self.template is None:
+            return Packer(asking)
+        return packer_for("packed" if self.measured is None else "auto", asking, self.measured or "")
+
     def talks(
         self, questions: Mapping[str, Question[Any]], given: Input, model_name: str, profile: Profile
     ) -> list[Talk]:

@@ -24,7 +24,7 @@ from yesno.errors import YesnoError
 from yesno.evidence import Reply
 from yesno.flow import Ask, Flow, Outcomes, run
 from yesno.messages import InputLike
-from yesno.providers.base import Payload, Provider, Task
+from yesno.providers.base import Payload, PromptTask, Provider, Task
 from yesno.questions import Answer, Outcome, Question, Refusal, Undecided
 from yesno.request import DecisionRequest, Parameters, Questions
 from yesno.response import DecisionResponse, Failure, unwrapped
@@ -180,6 +180,17 @@ class DecisionModel(Core):
         finally:
             for future in pending:
                 future.cancel()
+
+    def reply(self, task: PromptTask) -> Reply:
+        """Send a prompt of your own as decisions are sent (cache, budget, retries), and return what came back unread.
+
+        Raises:
+            ProviderError: The provider failed, after retries.
+            DeadlineExceeded: `timeout_s` passed.
+            BudgetExceeded: The request does not fit into the budget.
+        """
+        deadline = None if self.timeout_s is None else time.monotonic() + min(self.timeout_s, NO_LIMIT_S)
+        return self._send(task, Term(deadline, self.attempt_s(self.timeout_s)))
 
     def probe(self, on_request: Callable[[int], None] = lambda number: None) -> Diagnosis:
         """Find out with about a dozen requests how the model's host behaves, past any cache.

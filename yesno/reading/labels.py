@@ -152,9 +152,12 @@ def yes_no_labels(
 
     Args:
         shown: The words that the prompt asks for.
-        languages: Codes whose words for yes and no count as well.
+        languages: Codes whose words for yes and no count as well; where the prompt asks for a no that means yes, so
+            does any other no.
     """
     yes, no = yes_no_forms(languages)
+    if fold(shown[0]) in no or fold(shown[1]) in yes:
+        yes, no = no, yes
     return LabelSet(
         (
             Label("yes", shown[0], (fold(shown[0]),), yes),

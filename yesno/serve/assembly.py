@@ -95,9 +95,7 @@ def policy_of(server: ServerTable, ring: KeyRing | None, callers: Mapping[str | 
 
 def settings_of(server: ServerTable) -> Settings:
     """Return the limits of the application."""
-    return Settings(
-        max_body_bytes=server.max_body_bytes, max_questions=server.max_questions, timeout_s=server.timeout_s
-    )
+    return Settings(max_body_bytes=server.max_body_bytes, max_questions=server.max_questions)
 
 
 def unlimited(ring: KeyRing | None) -> dict[str | None, Caller]:
@@ -119,7 +117,8 @@ def _model(
     cards = None if table.calibration is None else config.folder / table.calibration
     files = tuple(stamp for path in (folder, cards) if path is not None for stamp in _stamps(path))
     name = f"model {alias}"
-    prints[name] = (table, key, files)
+    timeout_s = config.file.server.timeout_s if table.timeout_s is None else table.timeout_s
+    prints[name] = (table, key, files, timeout_s)
     if before is not None and before._prints.get(name) == prints[name]:
         return before.models[alias]
     given = table.model_dump(
@@ -136,7 +135,7 @@ def _model(
     if folder is not None:
         given["template"] = folder if folder.is_dir() else table.template
     try:
-        return AsyncDecisionModel(table.model, budget=CallersBudget(), **given)
+        return AsyncDecisionModel(table.model, budget=CallersBudget(), **{**given, "timeout_s": timeout_s})
     except (YesnoError, TypeError) as error:
         told = error if isinstance(error, YesnoError) else ConfigError(str(error))
         raise config.at_fault(("models", alias), told) from error

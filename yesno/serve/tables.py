@@ -51,7 +51,7 @@ class ServerTable(Table):
     max_body_bytes: Count = 8 * 2**20
     max_questions: Count = 400
     timeout_s: Seconds = 60.0
-    """For one decision, the reading of its body included."""
+    """For a body to arrive, and for a decision by a model that sets no other time."""
     max_concurrency: Count | None = None
     """Most requests under way at once; more are told to come back."""
     drain_delay_s: Annotated[float, Field(ge=0, le=300)] = 1.0
@@ -166,7 +166,7 @@ class ChatTable(Table):
     fallback: Literal["default_route", "fail"] = "default_route"
     """What happens when the decision fails, or takes too long."""
     timeout_s: Seconds | None = None
-    """For the decisions about one request; by default as in `[server]`."""
+    """For the decisions about one request; by default what the deciding model has."""
     tool_filter: ToolFilterTable | None = None
 
 

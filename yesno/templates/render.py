@@ -170,7 +170,7 @@ def _set_example(template: FileTemplate, example: Mapping[str, Any]) -> Question
     text, pairs = example["question"], [(example["input"], example["answer"])]
     match template.name.rpartition("/")[2]:
         case "choice":
-            return Choice(text, example["options"], examples=pairs)
+            return Choice(text, example["options"], none=example.get("none"), examples=pairs)
         case "scale":
             return Scale(text, example["levels"], examples=pairs)
         case _:

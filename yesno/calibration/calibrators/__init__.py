@@ -26,11 +26,11 @@ __all__ = [
 
 CALIBRATORS: Mapping[str, type[Calibrator]] = {
     "identity": Identity,
+    "prior": LabelPrior,
     "temperature": Temperature,
     "platt": Platt,
     "vector": Vector,
     "beta": Beta,
     "isotonic": Isotonic,
-    "prior": LabelPrior,
 }
-"""Name -> calibrator, simplest first among those that are fitted to labels."""
+"""Name -> calibrator, simplest first."""

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from yesno.calibration.calibrators._base import EDGE, Calibrator, checked_number, sigmoid
 
 if TYPE_CHECKING:
-    from yesno.calibration.calibrators._rows import Array, Rows
+    from yesno.calibration.calibrators._rows import Rows
 
 __all__ = ["Beta"]
-
-FLATTEST = 0.01
-"""Least slope of a fit, so that the order of labels is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,18 +47,6 @@ class Beta(Calibrator):
         """Return the curve with the least log loss, drawn to the identity by weak normal priors."""
         import numpy as np
 
-        from yesno.calibration.calibrators._rows import SHIFT_SPREAD, SLOPE_SPREAD, curve_fit
+        from yesno.calibration.calibrators._rows import curve_fit
 
-        def odds(parameters: Any, read: Array) -> Array:  # noqa: ANN401 - an array of scipy
-            curve: Array = (
-                np.exp(parameters[0]) * np.log(read) - np.exp(parameters[1]) * np.log1p(-read) + parameters[2]
-            )
-            return curve
-
-        def penalty(parameters: Any) -> float:  # noqa: ANN401 - an array of scipy
-            one, other, shift = parameters
-            return float(0.5 * (one**2 + other**2) / SLOPE_SPREAD**2 + 0.5 * (shift / SHIFT_SPREAD) ** 2)
-
-        slope = (math.log(FLATTEST), 4.0)
-        one, other, shift = curve_fit(rows, odds, (0.0, 0.0, 0.0), (slope, slope, (-20.0, 20.0)), penalty)
-        return cls(math.exp(one), math.exp(other), shift)
+        return cls(*curve_fit(rows, lambda read: [np.log(read), -np.log1p(-read)]))

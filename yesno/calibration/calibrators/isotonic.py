@@ -66,14 +66,16 @@ class Isotonic(Calibrator):
         n rows cannot show a probability below 1 / (n + 2) or above one less that (Laplace's rule).
         """
         import numpy as np
-        from sklearn.isotonic import IsotonicRegression
+        from scipy.optimize import isotonic_regression
 
         read = rows.read[:, :1] if rows.directed else rows.read
-        right = (np.arange(read.shape[1]) == rows.label[:, None]).astype(float)
+        right = np.arange(read.shape[1]) == rows.label[:, None]
         used = ~np.isnan(read)
         z = np.log(read[used]) - np.log1p(-read[used])
+        x, place, counts = np.unique(z, return_inverse=True, return_counts=True)
+        shares = np.bincount(place, weights=right[used]) / counts
         edge = 1.0 / (len(rows) + 2)
-        fit = IsotonicRegression(y_min=edge, y_max=1.0 - edge, out_of_bounds="clip").fit(z, right[used])
-        x, y = fit.X_thresholds_, np.clip(np.maximum.accumulate(fit.y_thresholds_), edge, 1.0 - edge)
-        rising = np.concatenate([[True], np.diff(x) > 0])
-        return cls(tuple(map(float, x[rising])), tuple(map(float, y[rising])))
+        y = np.clip(isotonic_regression(shares, weights=counts).x, edge, 1.0 - edge)
+        # inside a flat piece no point is needed
+        kept = np.concatenate([[True], (np.diff(y)[:-1] != 0) | (np.diff(y)[1:] != 0), [True]])[: len(x)]
+        return cls(tuple(map(float, x[kept])), tuple(map(float, y[kept])))

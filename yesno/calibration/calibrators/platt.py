@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from yesno.calibration.calibrators._base import Calibrator, checked_number, log_odds, sigmoid
 
 if TYPE_CHECKING:
-    from yesno.calibration.calibrators._rows import Array, Rows
+    from yesno.calibration.calibrators._rows import Rows
 
 __all__ = ["Platt"]
 
@@ -41,15 +41,6 @@ class Platt(Calibrator):
         """Return the line with the least log loss, drawn to the identity by weak normal priors."""
         import numpy as np
 
-        from yesno.calibration.calibrators._rows import SHIFT_SPREAD, SLOPE_SPREAD, curve_fit
+        from yesno.calibration.calibrators._rows import curve_fit
 
-        def odds(parameters: Any, read: Array) -> Array:  # noqa: ANN401 - an array of scipy
-            line: Array = np.exp(parameters[0]) * (np.log(read) - np.log1p(-read)) + parameters[1]
-            return line
-
-        def penalty(parameters: Any) -> float:  # noqa: ANN401 - an array of scipy
-            steep, shift = parameters
-            return float(0.5 * (steep / SLOPE_SPREAD) ** 2 + 0.5 * (shift / SHIFT_SPREAD) ** 2)
-
-        steep, shift = curve_fit(rows, odds, (0.0, 0.0), ((-4.0, 4.0), (-20.0, 20.0)), penalty)
-        return cls(math.exp(steep), shift)
+        return cls(*curve_fit(rows, lambda read: [np.log(read) - np.log1p(-read)]))

@@ -26,7 +26,6 @@ class LabelPrior(Calibrator):
     """
 
     name: ClassVar[str] = "prior"
-    least_rows: ClassVar[int | None] = None
     by_label: ClassVar[bool] = True
     shares: tuple[float, ...]
     """Share (above 0, sum 1) of each label, in order."""

@@ -47,22 +47,19 @@ class Vector(Calibrator):
         import numpy as np
         from scipy.optimize import minimize
 
-        from yesno.calibration.calibrators._rows import SLOPE_SPREAD, log_softmax
+        from yesno.calibration.calibrators._rows import SEARCH, SLOPE_SPREAD, log_softmax
 
         log_read = np.log(rows.read)
-        right = np.arange(rows.read.shape[1]) == rows.label[:, None]
 
         def total(parameters: Any) -> tuple[float, Any]:  # noqa: ANN401 - arrays of scipy
             steep, biases = parameters[0], parameters[1:]
-            shares = log_softmax(np.exp(steep) * log_read + biases)
-            loss = -shares[right].sum() + 0.5 * (steep / SLOPE_SPREAD) ** 2
-            loss += 0.5 * float((biases**2).sum()) / BIAS_SPREAD**2
-            error = np.exp(shares) - right
+            loss, error = rows.loss_and_slope(log_softmax(np.exp(steep) * log_read + biases))
+            loss += 0.5 * (steep / SLOPE_SPREAD) ** 2 + 0.5 * float((biases**2).sum()) / BIAS_SPREAD**2
             slope = float((error * log_read).sum()) * np.exp(steep) + steep / SLOPE_SPREAD**2
-            return float(loss), np.concatenate([[slope], error.sum(axis=0) + biases / BIAS_SPREAD**2])
+            return loss, np.concatenate([[slope], error.sum(axis=0) + biases / BIAS_SPREAD**2])
 
         count = rows.read.shape[1]
         limits = [(-4.0, 4.0), *[(-20.0, 20.0)] * count]
-        found = minimize(total, np.zeros(1 + count), jac=True, method="L-BFGS-B", bounds=limits)
+        found = minimize(total, np.zeros(1 + count), jac=True, method="TNC", bounds=limits, options=SEARCH)
         biases = found.x[1:] - found.x[1:].mean()
         return cls(math.exp(-float(found.x[0])), tuple(map(float, biases)))

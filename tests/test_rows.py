@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from yesno import Choice, DecisionModel, FakeProvider, Scale, YesNo
+from yesno._rows import csv_rows, json_rows, picked
 from yesno.cli.resuming import checked_part, whole_part
-from yesno.cli.rows import csv_rows, json_rows, picked
 from yesno.cli.values import names
 from yesno.cli.written import Tally, csv_header, csv_line, line_of
 from yesno.errors import ConfigError, ProviderUnavailable, QuestionError
@@ -48,7 +48,7 @@ def test_blank_lines_are_not_rows_and_a_bad_line_says_why_without_its_content():
     assert [(row.number, row.value) for row in rows[:2]] == [(1, "text"), (2, {"a": 1})]
     assert [row.problem for row in rows[2:]] == [
         "it is not JSON, column 1: Expecting value",
-        "it is not JSON",
+        "it is not JSON: it has NaN, which is no number there",
         "it is not UTF-8 text",
         "it is not JSON",
     ]

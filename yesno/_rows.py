@@ -81,13 +81,19 @@ def _json_row(number: int, line: str) -> Row:
         return Row(number, problem="it is not UTF-8 text")
     try:
         return Row(number, json.loads(line, parse_constant=_no_constant))
+    except _NoNumber as error:
+        return Row(number, problem=f"it is not JSON: it has {error}, which is no number there")
     except (ValueError, RecursionError) as error:
         place = f", column {error.colno}: {error.msg}" if isinstance(error, json.JSONDecodeError) else ""
         return Row(number, problem=f"it is not JSON{place}")
 
 
+class _NoNumber(ValueError):
+    """NaN or an infinity, which Python would read."""
+
+
 def _no_constant(name: str) -> NoReturn:
-    raise ValueError(name)
+    raise _NoNumber(name)
 
 
 def _header(names: list[str], needed: Sequence[str]) -> list[str]:

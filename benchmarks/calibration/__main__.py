@@ -1,0 +1,112 @@
+"""Fit a card to one half of a run's rows and score it on the other half; see README.md."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import random
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+from yesno.bench.fitting import cards_of
+from yesno.bench.rows import Row, Way
+from yesno.bench.runs import load_run
+from yesno.calibration.applying import unrounded
+from yesno.calibration.calibrators import Calibrator
+from yesno.calibration.ece import noise_of, smooth_ece
+from yesno.calibration.intervals import mean_difference
+from yesno.errors import DataError
+
+__all__ = ["halves", "main", "scored"]
+
+HEADINGS = (
+    "set",
+    "model",
+    "fit",
+    "scored",
+    "log loss",
+    "change (95 %)",
+    "smooth ECE",
+    "by chance",
+    "calibrator",
+)
+
+
+def halves(rows: Sequence[Row], seed: int) -> tuple[list[Row], list[Row]]:
+    """Return the rows of half of the groups, drawn at random, and the others."""
+    groups = sorted({row.group for row in rows})
+    random.Random(seed).shuffle(groups)  # noqa: S311 - no secret
+    first = set(groups[: len(groups) // 2])
+    return [row for row in rows if row.group in first], [row for row in rows if row.group not in first]
+
+
+def scored(fitting: Sequence[Row], scoring: Sequence[Row], models: dict[str, str]) -> tuple[str, ...]:
+    """Return the cells of a line, from the number of rows that were fitted to on."""
+    try:
+        (one,) = cards_of(fitting, models=models).fitted
+    except DataError as error:
+        return (str(len(fitting)), str(len(scoring)), "–", "–", "–", "–", f"none: {error}")
+    calibrator, directed = one.card.calibrator, one.card.subject.kind == "yes_no"
+    read = [unrounded(row.probabilities or (), row.flags) for row in scoring]
+    after = [calibrator(shares, directed=directed) for shares in read]
+    labels = [row.label for row in scoring]
+    before_losses, after_losses = _losses(read, labels), _losses(after, labels)
+    gap = mean_difference(after_losses, before_losses, groups=[row.group for row in scoring])
+    top, right = _shown(after, labels, directed=directed)
+    noise = noise_of(smooth_ece, top)
+    before_ece = smooth_ece(*_shown(read, labels, directed=directed))
+    return (
+        str(len(fitting)),
+        str(len(scoring)),
+        f"{sum(before_losses) / len(labels):.3f} → {sum(after_losses) / len(labels):.3f}",
+        str(gap),
+        f"{before_ece:.3f} → {smooth_ece(top, right):.3f}",
+        f"≤{noise.high:.3f}",
+        _name(calibrator),
+    )
+
+
+def _name(calibrator: Calibrator) -> str:
+    return "none shown to help" if calibrator.name == "identity" else calibrator.name
+
+
+def _losses(shares: Sequence[Sequence[float]], labels: Sequence[int]) -> list[float]:
+    return [-math.log(max(1e-12, row[label])) for row, label in zip(shares, labels, strict=True)]
+
+
+def _shown(
+    shares: Sequence[Sequence[float]], labels: Sequence[int], *, directed: bool
+) -> tuple[list[float], list[bool]]:
+    """Return the probability of yes, or of the most probable option, and whether it holds."""
+    shown = [0 if directed else max(range(len(row)), key=row.__getitem__) for row in shares]
+    pairs = zip(shares, shown, labels, strict=True)
+    found = [(row[place], place == label) for row, place, label in pairs]
+    return [share for share, _ in found], [right for _, right in found]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print the table of a run."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.calibration", description=__doc__)
+    parser.add_argument("run", type=Path, help="folder of a run of `yesno bench`")
+    parser.add_argument("--seed", type=int, default=0, help="of the split into halves")
+    given = parser.parse_args(arguments)
+    run = load_run(given.run)
+    parts: dict[tuple[str, Way], list[Row]] = defaultdict(list)
+    for row in sorted(run.rows, key=lambda row: row.key):
+        if row.probabilities is not None:
+            parts[row.set, row.way].append(row)
+    print("| " + " | ".join(HEADINGS) + " |")
+    print("|" + "---|" * len(HEADINGS))
+    for (name, way), rows in parts.items():
+        first, second = halves(rows, given.seed)
+        cells = (
+            name,
+            run.card.models.get(way.model, way.model),
+            *scored(first, second, dict(run.card.models)),
+        )
+        print("| " + " | ".join(cells) + " |")
+
+
+if __name__ == "__main__":
+    main()

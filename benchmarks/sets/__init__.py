@@ -1,0 +1,1 @@
+"""Sets for `yesno bench` that ask what the layers ask."""
