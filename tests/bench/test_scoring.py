@@ -54,8 +54,10 @@ def test_rows_without_an_answer_are_counted_and_enter_no_score():
 def test_what_cannot_be_said_is_none_and_not_a_number():
     [cell] = cells_of([row(id="1"), row(id="2")], draws=20)
     assert cell.scores["log_loss"] is None
+    assert cell.points["log_loss"] == pytest.approx(-math.log(0.75))
+    assert "auroc" not in cell.points
     [mute] = cells_of([row(id="1", outcome="undecided", probabilities=None)], draws=20)
-    assert (mute.ece, mute.noise, mute.reliability, mute.risk) == (None, None, (), ())
+    assert (mute.ece, mute.noise, mute.reliability, mute.risk, mute.points) == (None, None, (), (), {})
     [one_sided] = cells_of([row(id=str(n)) for n in range(20)], draws=20)
     assert one_sided.scores["auroc"] is None
     assert one_sided.scores["log_loss"] is not None

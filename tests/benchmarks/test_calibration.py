@@ -2,14 +2,13 @@
 
 import re
 
-from yesno.bench.items import set_of
-
 from benchmarks.calibration.__main__ import halves, main
 from tests.bench.test_fitting import rows
 from tests.calibration.calibrators.support import yes_no
 from yesno import FakeProvider, YesNo
 from yesno._rows import Row as Line
 from yesno.bench.running import run
+from yesno.labelled import set_of
 
 
 def test_groups_are_never_torn():

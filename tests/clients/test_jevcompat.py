@@ -61,3 +61,14 @@ def test_with_keys_the_recommendations_about_them_are_met_too(keyed, suite):
     assert not_passed(report).keys() == {"auth.ignored-when-off"}, not_passed(report)
     assert report["summary"]["verdict"] == "conformant"
     assert (passed(report, "MUST"), passed(report, "SHOULD")) == (32, 15)
+
+
+def test_a_model_of_135_million_parameters_meets_them_all_too(command, suite):
+    """With one request at a time: neighbours in a batch change what llama.cpp rounds to."""
+    pytest.importorskip("xllamacpp", reason="the extra `local` is not installed")
+    from yesno.models.download import pull
+
+    pull("smollm2")
+    report = suite(command("--model", "local:smollm2", "--concurrency", "1", "--no-memory"))
+    assert not_passed(report).keys() == ABOUT_KEYS, not_passed(report)
+    assert (passed(report, "MUST"), passed(report, "SHOULD")) == (32, 13)

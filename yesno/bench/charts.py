@@ -77,13 +77,12 @@ def risk_svg(lines: Sequence[Line], *, title: str) -> str:
 
 def _framed(body: str, *, title: str, across: str, up: str, top: float = 1.0) -> str:
     width, height = LEFT + SIDE + RIGHT, TOP + SIDE + BOTTOM
-    grid = []
+    net = "".join(f"M{_x(tick):g} {_y(0):g}V{_y(1):g}M{_x(0):g} {_y(tick):g}H{_x(1):g}" for tick in TICKS)
+    grid = [f'<path class="grid" d="{net}"/>']
     for tick in TICKS:
         x, y = _x(tick), _y(tick)
-        grid.append(f'<line class="grid" x1="{x}" x2="{x}" y1="{_y(0)}" y2="{_y(1)}"/>')
-        grid.append(f'<line class="grid" x1="{_x(0)}" x2="{_x(1)}" y1="{y}" y2="{y}"/>')
-        grid.append(f'<text x="{x}" y="{_y(0) + 14}" text-anchor="middle">{tick:g}</text>')
-        grid.append(f'<text x="{_x(0) - 6}" y="{y + 4}" text-anchor="end">{tick * top:.3g}</text>')
+        grid.append(f'<text x="{x:g}" y="{_y(0) + 14:g}" text-anchor="middle">{tick:g}</text>')
+        grid.append(f'<text x="{_x(0) - 6:g}" y="{y + 4:g}" text-anchor="end">{tick * top:.3g}</text>')
     middle = TOP + SIDE / 2
     names = (
         f'<text class="axis" x="{_x(0.5)}" y="{height - 6}" text-anchor="middle">{escape(across)}</text>'
@@ -97,7 +96,7 @@ def _framed(body: str, *, title: str, across: str, up: str, top: float = 1.0) ->
 
 
 def _path(points: Sequence[tuple[float, float]]) -> str:
-    return " ".join(f"{'L' if place else 'M'}{_x(x):.1f} {_y(y):.1f}" for place, (x, y) in enumerate(points))
+    return "".join(f"{'L' if place else 'M'}{_x(x):.1f} {_y(y):.1f}" for place, (x, y) in enumerate(points))
 
 
 def _x(share: float) -> float:

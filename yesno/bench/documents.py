@@ -69,6 +69,7 @@ def _cell(cell: Cell) -> dict[str, Any]:
         "outcomes": dict(cell.outcomes),
         "reasons": dict(cell.reasons),
         "coverage": cell.coverage,
+        "points": dict(cell.points),
         "scores": {name: _interval(score) for name, score in cell.scores.items()},
         "smooth_ece": cell.ece,
         "smooth_ece_by_chance": None if cell.noise is None else asdict(cell.noise),

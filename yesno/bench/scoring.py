@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -77,7 +78,9 @@ class Cell:
     soft: bool
     """Whether labels are shares of people, so that not even the truth scores 0."""
     scores: Mapping[str, Interval | None]
-    """`log_loss`, `brier`, `rps` (of scales), `auroc` (of yes/no) and `accuracy`."""
+    """`log_loss`, `brier`, `rps` (of scales), `auroc` (of yes/no) and `accuracy`; None without five groups at least."""
+    points: Mapping[str, float]
+    """The same without intervals, where there is a row with an answer at all."""
     ece: float | None
     """Smooth calibration error, of yes, and of the most probable option for choices and scales. It has no interval:
     resampled rows repeat, which looks like miscalibration."""
@@ -142,6 +145,7 @@ def _cell(part: Part, way: Way, rows: Sequence[Row], draws: int) -> Cell:
         Counter(row.reason or "no reason" for row in rows if row.outcome != "answer"),
         any(row.shares is not None for row in answered),
         _scores(part, answered, draws),
+        _points(part, answered),
         *_pictures(part, answered, len(rows), draws),
         sum(_probability_of_label(row) < FLOOR for row in answered),
         float(np.mean(masses)) if masses else None,
@@ -193,6 +197,21 @@ def _scores(part: Part, rows: Sequence[Row], draws: int) -> dict[str, Interval |
     if part.kind == "yes_no":
         said, right = confidences_of(rows)
         found["auroc"] = _known(partial(interval, auroc, said, right, groups=groups, draws=draws))
+    return found
+
+
+def _points(part: Part, rows: Sequence[Row]) -> dict[str, float]:
+    if not rows:
+        return {}
+    found = {
+        metric: float(losses_of(rows, metric).mean())
+        for metric in METRICS
+        if metric != "rps" or part.kind == "scale"
+    }
+    if part.kind == "yes_no":
+        said, right = confidences_of(rows)
+        with suppress(DataError):
+            found["auroc"] = auroc(said, right)
     return found
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from yesno.bench.reporting import Comparison, Report
 from yesno.bench.scoring import FLOOR, METRICS, Cell
-from yesno.calibration.intervals import Difference, Interval
+from yesno.calibration.intervals import Difference
 
 __all__ = ["Figure", "Table", "difference_text", "notes", "reasons_text", "tables_of", "verdict"]
 
@@ -56,15 +56,14 @@ def _scores(report: Report) -> Table:
     columns += ["ECE by chance", *(["AUROC"] if areas else []), "accuracy"]
     rows = []
     for cell in report.cells:
-        scores = cell.scores
         row = [*_names(report, cell), Figure(f"{cell.outcomes.get('answer', 0):,}")]
-        row += [_score(scores["log_loss"]), _score(scores["brier"])]
-        row += [_score(scores.get("rps"))] if scales else []
+        row += [_score(cell, "log_loss"), _score(cell, "brier")]
+        row += [_score(cell, "rps")] if scales else []
         noise = cell.noise
         chance = Figure(NOTHING) if noise is None else Figure(f"{noise.mean:.3f}", f"up to {noise.high:.3f}")
         row += [Figure(NOTHING if cell.ece is None else f"{cell.ece:.3f}"), chance]
-        row += [_score(scores.get("auroc"))] if areas else []
-        rows.append((*row, _score(scores["accuracy"])))
+        row += [_score(cell, "auroc")] if areas else []
+        rows.append((*row, _score(cell, "accuracy")))
     note = (
         "Of the items that have an answer, with 95 % intervals. Less is better, but for AUROC and accuracy."
     )
@@ -194,10 +193,11 @@ def _kind(kind: str) -> str:
     return kind.replace("_", "/")
 
 
-def _score(score: Interval | None) -> Figure:
-    if score is None:
-        return Figure(NOTHING)
-    return Figure(f"{score.value:.3f}", f"({score.low:.3f} to {score.high:.3f})")
+def _score(cell: Cell, name: str) -> Figure:
+    score, point = cell.scores.get(name), cell.points.get(name)
+    if score is not None:
+        return Figure(f"{score.value:.3f}", f"({score.low:.3f} to {score.high:.3f})")
+    return Figure(NOTHING) if point is None else Figure(f"{point:.3f}", "too few groups")
 
 
 def _percent(share: float) -> str:

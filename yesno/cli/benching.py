@@ -325,14 +325,19 @@ def _table(report: Report) -> Table:
         table.add_column(heading, justify="right", no_wrap=True)
     before = None
     for cell in report.cells:
-        loss, right, noise = cell.scores["log_loss"], cell.scores["accuracy"], cell.noise
+        loss, noise = cell.scores["log_loss"], cell.noise
+        mean, right = cell.points.get("log_loss"), cell.points.get("accuracy")
         table.add_row(
             Text("" if cell.part == before else names[cell.part]),
             Text(report.names[cell.way]),
             f"{cell.outcomes.get('answer', 0):,}/{cell.asked:,}",
-            "–" if loss is None else f"{loss.value:.2f} ({loss.low:.2f}–{loss.high:.2f})",
+            f"{loss.value:.2f} ({loss.low:.2f}–{loss.high:.2f})"
+            if loss
+            else "–"
+            if mean is None
+            else f"{mean:.2f}",
             "–" if cell.ece is None or noise is None else f"{cell.ece:.3f} (≤{noise.high:.3f})",
-            "–" if right is None else f"{right.value:.2f}",
+            "–" if right is None else f"{right:.2f}",
             *(["unknown" if cell.cost_usd is None else f"${cell.cost_usd:.4f}"] if paid else []),
         )
         before = cell.part
