@@ -68,7 +68,7 @@ class Scripted(Upstream):
         self.closed = True
 
 
-def service_of(folder, text, upstreams=None, script=None, environment=None):
+def service_of(folder, text, upstreams=None, script=None, environment=None, log_line=None):
     """Return a service for a configuration file, its routes answered by scripts."""
     path = folder / "serve.toml"
     path.write_text(text)
@@ -78,7 +78,7 @@ def service_of(folder, text, upstreams=None, script=None, environment=None):
         parts = assemble(load_config(path, variable), variable, before, clock=lambda: 0.0)
         return parts if upstreams is None else with_script(parts, upstreams, script)
 
-    return Service(read(None), read)
+    return Service(read(None), read, log_line)
 
 
 def with_script(parts, upstreams, script=None):

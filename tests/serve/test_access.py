@@ -148,3 +148,15 @@ def test_a_web_page_may_call_only_when_it_is_named(tmp_path, origins):
         post(service.asgi, "/v1/decisions", BODY, headers=[("origin", "https://evil.example")])
     )
     assert other["access-control-allow-origin"] is None
+
+
+def test_lines_go_where_they_are_wanted_with_their_level(tmp_path, caplog):
+    told = []
+    service = service_of(tmp_path, MODELS, log_line=lambda *line: told.append(line))
+    asyncio.run(post(service.asgi, "/v1/decisions", BODY))
+    asyncio.run(ask(service.asgi, "GET", "/healthz"))
+    assert [(level, event, fields["path"]) for level, event, fields in told] == [
+        ("info", "request_served", "/v1/decisions"),
+        ("debug", "request_served", "/healthz"),
+    ]
+    assert lines(caplog) == []

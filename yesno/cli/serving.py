@@ -117,8 +117,7 @@ def serve(
                 print(f"{config} holds no mistake: {', '.join(parts.models)}")
                 return OK
         listener = held.enter_context(bound(parts.server.host, parts.server.port))
-        service = Service(parts, reread)
-        log_to_stderr(log)
+        service = Service(parts, reread, log_to_stderr(log))
         print(
             told(parts.models, listener, () if parts.chat is None else parts.chat.names),
             file=sys.stderr,

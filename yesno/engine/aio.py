@@ -186,6 +186,8 @@ class AsyncDecisionModel(Core):
     async def _in_time(self, work: Awaitable[T], limit_s: float | None) -> T:
         if limit_s is None:
             return await work
+        if limit_s is None:
+            return await work
         try:
             async with asyncio.timeout(limit_s) as scope:
                 return await work

@@ -110,13 +110,15 @@ class AsyncTries:
         self, payload: Payload, attempt_s: float | None, tally: Tally, *, hedge: bool
     ) -> Payload:
         core = self._core
-        scope = asyncio.timeout(attempt_s)
+        scope = None if attempt_s is None else asyncio.timeout(attempt_s)
         tally.begin(hedge=hedge)
         try:
+            if scope is None:
+                return await core.provider.asend(payload)
             async with scope:
                 return await core.provider.asend(payload)
         except Exception as error:
-            known = core.overdue(attempt_s) if scope.expired() else core.known(error)
+            known = core.overdue(attempt_s) if scope is not None and scope.expired() else core.known(error)
             tally.failed(known)
             if known is error:
                 raise

@@ -11,7 +11,7 @@ from starlette.middleware.cors import CORSMiddleware
 
 from yesno._log import get_logger
 from yesno.errors import YesnoError
-from yesno.serve.access import AccessLog, Draining, Generation
+from yesno.serve.access import AccessLog, Draining, Generation, LogLine
 from yesno.serve.app import create_app
 from yesno.serve.assembly import Closing, Parts
 from yesno.serve.guard import Guard, Policy
@@ -35,9 +35,12 @@ class Service:
         parts: What serves requests.
         reread: Returns the parts of the configuration as it is now, given those in use; blocks, and raises
             `ConfigError` when the configuration cannot be used.
+        log_line: Where the access log goes; see `AccessLog`.
     """
 
-    def __init__(self, parts: Parts, reread: Callable[[Parts], Parts]) -> None:
+    def __init__(
+        self, parts: Parts, reread: Callable[[Parts], Parts], log_line: LogLine | None = None
+    ) -> None:
         self._parts = parts
         self._reread = reread
         self._policy = Policy()
@@ -53,7 +56,9 @@ class Service:
         self._proxy.measure(self.app.metrics.registry)
         self._tell(parts)
         self._draining = Draining(self._with_cors())
-        self.asgi: ASGIApp = AccessLog(self._draining) if parts.server.access_log else self._draining
+        self.asgi: ASGIApp = self._draining
+        if parts.server.access_log:
+            self.asgi = AccessLog(self._draining, log_line)
         """What a server runs."""
         self._reloading = asyncio.Lock()
         self._closing: asyncio.Task[None] | None = None
