@@ -9,8 +9,11 @@ from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks.tuning.sets import QUESTIONS, loaded
+from yesno import SqliteCache
 from yesno.bench.fitting import cards_of
 from yesno.bench.rows import Row, Way
+from yesno.bench.running import run as ask
 from yesno.bench.runs import load_run
 from yesno.calibration.applying import unrounded
 from yesno.calibration.calibrators import Calibrator
@@ -90,7 +93,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.calibration", description=__doc__)
     parser.add_argument("run", type=Path, help="folder of a run of `yesno bench`")
     parser.add_argument("--seed", type=int, default=0, help="of the split into halves")
+    parser.add_argument("--model", help="ask it about the five sets of benchmarks/tuning first")
+    parser.add_argument("--cache", type=Path, default=Path("tuning-replies.db"), help="replies for --model")
     given = parser.parse_args(arguments)
+    if given.model:
+        with SqliteCache(given.cache) as cache:
+            ask([loaded(name) for name in QUESTIONS], models=[given.model], out=given.run, cache=cache)
     run = load_run(given.run)
     parts: dict[tuple[str, Way], list[Row]] = defaultdict(list)
     for row in sorted(run.rows, key=lambda row: row.key):
