@@ -43,6 +43,8 @@ model = {name}
 min_probability = {min_probability}
 fallback = "fail"
 """
+UPSTREAM = "qwen2.5-coder-1.5b"
+"""Its chat template shows the tools to the model; SmolLM2's has no place for them."""
 
 
 class Seen(Upstream):
@@ -89,8 +91,8 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.proxy", description=__doc__)
     parser.add_argument("--model", default="local", help="provider:model that judges the tools")
-    parser.add_argument("--upstream", help="base URL of the server that answers; by default SmolLM2 here")
-    parser.add_argument("--upstream-model", default="smollm2")
+    parser.add_argument("--upstream", help="base URL of the server that answers; by default a model here")
+    parser.add_argument("--upstream-model", default=UPSTREAM, help="the model that answers there, or here")
     parser.add_argument("--min-probability", type=float, default=0.5)
     parser.add_argument("--shortlist", type=count, default=0, help="most tools to ask about, 0 for all")
     parser.add_argument("--sets", default="own", help="names, separated by commas, or name:requests")
@@ -102,7 +104,7 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 @contextmanager
 def served(options: argparse.Namespace) -> Iterator[str]:
-    """Return the address of the server that answers: the one named, or llama.cpp's with SmolLM2."""
+    """Return the address of the server that answers: the one named, or llama.cpp's with a model of the catalogue."""
     if options.upstream:
         yield options.upstream
         return
@@ -111,7 +113,7 @@ def served(options: argparse.Namespace) -> Iterator[str]:
     from yesno.models.download import pull
 
     params = xllamacpp.CommonParams()
-    params.model.path = str(pull("smollm2"))
+    params.model.path = str(pull(options.upstream_model))
     params.hostnames = ["127.0.0.1"]
     params.port = 0
     params.n_parallel = 1
@@ -145,7 +147,7 @@ async def measured(
     log.addHandler(heard)
     transport = httpx2.ASGITransport(app=Service(parts, lambda before: before).asgi)
     rows = []
-    async with httpx2.AsyncClient(transport=transport, base_url="http://here", timeout=None) as client:
+    async with httpx2.AsyncClient(transport=transport, base_url="http://localhost", timeout=None) as client:
         opening = {"messages": [{"role": "user", "content": "Hello"}], "tools": [{"name": "greet"}]}
         await through(client, heard, opening["messages"], opening["tools"])  # not part of the measurement
         for name, item in track(todo, "asking", console=Console(stderr=True)):
