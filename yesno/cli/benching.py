@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from yesno.cli.asking import Level, NoneText, NoWhen, Option, YesWhen, parse_option
+from yesno.cli.asking import Level, NoneText, NoWhen, Option, YesWhen
+from yesno.cli.labelled import BudgetUsd, QuestionText, Split, question_from, set_from
 from yesno.cli.notes import calibration_notes
 from yesno.cli.options import Connection, Json, Without, cache_file
 from yesno.cli.progress import late, working
 from yesno.cli.session import INTERRUPTED, OK, PROVIDER, USAGE
-from yesno.cli.values import number, whole, word
+from yesno.cli.values import whole, word
 from yesno.cli.views import plain, screen, usage_text
 from yesno.errors import QuestionError, YesnoError
 from yesno.evidence import Usage
-from yesno.questions import Choice, Scale, YesNo
 from yesno.settings import Settings
 
 if TYPE_CHECKING:
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     from yesno.bench.running import Progress, Tell
     from yesno.bench.runs import Run
     from yesno.engine.sqlite_cache import SqliteCache
-    from yesno.labelled import Asked, LabelledSet
+    from yesno.labelled import LabelledSet
     from yesno.providers.base import Provider
 
-__all__ = ["bench", "bench_progress", "question_from", "report_runs", "set_from", "show_report"]
+__all__ = ["bench", "bench_progress", "report_runs", "show_report"]
 
 Sets = Annotated[
     list[str], typer.Argument(metavar="[NAME=]SET…", help="Labelled items: JSONL, CSV, Parquet, JevBench.")
@@ -68,14 +68,6 @@ _Out = Annotated[
 _Limit = Annotated[
     int | None, typer.Option("--limit", metavar="N", parser=whole, help="Only the first N items of each set.")
 ]
-_Split = Annotated[str | None, typer.Option("--split", metavar="NAME", help="Only the items of this split.")]
-_Question = Annotated[
-    str | None, typer.Option("--question", metavar="TEXT", help="What to ask of rows without a question.")
-]
-_Budget = Annotated[
-    float | None,
-    typer.Option("--budget", metavar="DOLLARS", parser=number, help="Stop before more is spent."),
-]
 _CacheFile = Annotated[
     Path | None,
     typer.Option("--cache", metavar="FILE", help="Keep replies there. [default: in the user's cache folder]"),
@@ -94,11 +86,11 @@ def bench(
     strategy: _Strategies = None,
     out: _Out = Path("bench"),
     limit: _Limit = None,
-    split: _Split = None,
-    budget: _Budget = None,
+    split: Split = None,
+    budget: BudgetUsd = None,
     cache: _CacheFile = None,
     no_cache: _NoCache = False,
-    question: _Question = None,
+    question: QuestionText = None,
     option: Option = None,
     none: NoneText = None,
     level: Level = None,
@@ -209,20 +201,6 @@ def report_runs(
         written = write_report(report, out or runs[0])
     show_report(report, written, as_json=as_json)
     return OK
-
-
-def set_from(text: str, *, question: Asked | None = None, split: str | None = None) -> LabelledSet:
-    """Read the set that `FILE` or `NAME=FILE` names.
-
-    Raises:
-        ConfigError: It cannot be read.
-    """
-    from yesno.labelled import load_set
-
-    name, equals, file = text.partition("=")
-    if not equals or Path(text).exists():
-        name, file = "", text
-    return load_set(file, name=name or None, question=question, split=split)
 
 
 def show_report(
@@ -342,30 +320,6 @@ def _table(report: Report) -> Table:
         )
         before = cell.part
     return table
-
-
-def question_from(
-    question: str | None,
-    option: list[str] | None,
-    none: str | None,
-    level: list[str] | None,
-    yes_when: str | None,
-    no_when: str | None,
-) -> Asked | None:
-    """Return the question that the options ask of rows without one; None when they ask none.
-
-    Raises:
-        QuestionError: An option has no question, or there are both options and levels.
-    """
-    if question is None:
-        if option or none or level or yes_when or no_when:
-            raise QuestionError("--option, --none, --level, --yes-when and --no-when belong to a --question")
-        return None
-    if option and level:
-        raise QuestionError("give either --option or --level, not both")
-    if option:
-        return Choice(question, [parse_option(text) for text in option], none=none)
-    return Scale(question, level) if level else YesNo(question, yes_when=yes_when, no_when=no_when)
 
 
 def _scripted(models: list[str]) -> bool:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from yesno.cli.asking import Level, NoneText, NoWhen, Option, YesWhen
-from yesno.cli.benching import bench_progress, question_from, set_from
+from yesno.cli.benching import bench_progress
 from yesno.cli.cards import cards_document, show_cards, subject_text
+from yesno.cli.labelled import QuestionText, Split, question_from, set_from
 from yesno.cli.options import Connection, Json, Without
 from yesno.cli.session import OK
 from yesno.cli.values import whole
@@ -37,13 +38,9 @@ _Out = Annotated[
         "--out", metavar="CARD", help="File for one card, or folder for several. [default: card.json]"
     ),
 ]
-_Question = Annotated[
-    str | None, typer.Option("--question", metavar="TEXT", help="What to ask of rows without a question.")
-]
 _Limit = Annotated[
     int | None, typer.Option("--limit", metavar="N", parser=whole, help="Only the first N items.")
 ]
-_Split = Annotated[str | None, typer.Option("--split", metavar="NAME", help="Only the items of this split.")]
 _Among = Annotated[
     list[str] | None,
     typer.Option(
@@ -72,14 +69,14 @@ def calibrate(
     source: Source,
     out: _Out = None,
     model: _Model = None,
-    question: _Question = None,
+    question: QuestionText = None,
     option: Option = None,
     none: NoneText = None,
     level: Level = None,
     yes_when: YesWhen = None,
     no_when: NoWhen = None,
     limit: _Limit = None,
-    split: _Split = None,
+    split: Split = None,
     calibrator: _Among = None,
     any_question: _AnyQuestion = False,
     again: _Again = None,

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from yesno.cli.benching import set_from, show_report
+from yesno.cli.benching import show_report
+from yesno.cli.labelled import set_from
 from yesno.cli.options import Json
 from yesno.cli.session import NO, OK
 from yesno.cli.values import number, word

@@ -13,20 +13,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from yesno.cli.asking import Level, NoneText, NoWhen, Option, YesWhen, parse_option
+from yesno.cli.asking import Level, NoneText, NoWhen, Option, YesWhen
+from yesno.cli.labelled import BudgetUsd, QuestionText, Split, question_from
 from yesno.cli.options import Connection, Json, Without
 from yesno.cli.progress import late
 from yesno.cli.session import OK
-from yesno.cli.values import number, whole
+from yesno.cli.values import whole
 from yesno.cli.views import counted, screen, usage_text
-from yesno.errors import QuestionError
-from yesno.questions import Choice, Scale, YesNo
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from yesno.engine.sync import DecisionModel
-    from yesno.labelled import Asked
     from yesno.tuner.forecast import Forecast
     from yesno.tuner.plan import Plan
     from yesno.tuner.tuning import Step, Tuned
@@ -38,9 +36,6 @@ _Rows = Annotated[
     typer.Argument(metavar="ROWS", help="Labelled rows: JSONL, CSV or Parquet, with `input` and `label`."),
 ]
 _Out = Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where the result goes.")]
-_Question = Annotated[
-    str | None, typer.Option("--question", metavar="TEXT", help="What to ask of rows without a question.")
-]
 _Calls = Annotated[
     int,
     typer.Option(
@@ -50,12 +45,7 @@ _Calls = Annotated[
         help="Most requests to send; the search is as large as they allow.",
     ),
 ]
-_Budget = Annotated[
-    float | None,
-    typer.Option("--budget", metavar="DOLLARS", parser=number, help="Stop before more is spent."),
-]
 _Seed = Annotated[int, typer.Option("--seed", metavar="N", parser=whole, help="Fixes all that is drawn.")]
-_Split = Annotated[str | None, typer.Option("--split", metavar="NAME", help="Only the rows of this split.")]
 _Proposer = Annotated[
     str | None,
     typer.Option(
@@ -71,16 +61,16 @@ _Plan = Annotated[bool, typer.Option("--plan", help="Say what would be spent, an
 def tune_rows(
     rows: _Rows,
     out: _Out,
-    question: _Question = None,
+    question: QuestionText = None,
     option: Option = None,
     none: NoneText = None,
     level: Level = None,
     yes_when: YesWhen = None,
     no_when: NoWhen = None,
     calls: _Calls = 2100,
-    budget: _Budget = None,
+    budget: BudgetUsd = None,
     seed: _Seed = 0,
-    split: _Split = None,
+    split: Split = None,
     proposer: _Proposer = None,
     overwrite: _Overwrite = False,
     plan: _Plan = False,
@@ -100,7 +90,7 @@ def tune_rows(
     from yesno.tuner import PROPOSALS, check_place, document, forecast, plan_for, save, tune
 
     check_place(out, overwrite=overwrite)
-    asked = _asked(question, option, none, level, yes_when, no_when)
+    asked = question_from(question, option, none, level, yes_when, no_when)
     loaded = load_set(rows, question=asked, split=split)
     held = replace(connection, budget_requests=calls, budget_usd=budget)
     with ExitStack() as opened:
@@ -134,27 +124,6 @@ def tune_rows(
     else:
         _show(tuned, out, line)
     return OK
-
-
-def _asked(
-    text: str | None,
-    options: list[str] | None,
-    none: str | None,
-    levels: list[str] | None,
-    yes_when: str | None,
-    no_when: str | None,
-) -> Asked | None:
-    if text is None:
-        if any((options, none, levels, yes_when, no_when)):
-            raise QuestionError("--option, --level, --none, --yes-when and --no-when belong to a --question")
-        return None
-    if options and levels:
-        raise QuestionError("give --option for a choice or --level for a scale, not both")
-    if options:
-        return Choice(text, [parse_option(one) for one in options], none=none)
-    if levels:
-        return Scale(text, levels)
-    return YesNo(text, yes_when=yes_when, no_when=no_when)
 
 
 def _command() -> str:

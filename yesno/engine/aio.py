@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 from yesno.engine.aio_flights import AsyncFlights
 from yesno.engine.aio_tries import AsyncTries
 from yesno.engine.batches import SINGLE, outcomes_of, requests_of
-from yesno.engine.core import Core, Spent
-from yesno.engine.metering import Tally
+from yesno.engine.core import Core
+from yesno.engine.metering import Spent, Tally
 from yesno.engine.packing import Talk
 from yesno.errors import DeadlineExceeded, YesnoError
 from yesno.evidence import Reply

@@ -24,6 +24,8 @@ from yesno.questions import (
 )
 from yesno.reading.answers import make_answer
 from yesno.reading.outcome import Reading
+from yesno.request import DecisionRequest
+from yesno.response import DecisionResponse
 
 __all__ = ["Calibrations", "calibrations_for"]
 
@@ -77,6 +79,17 @@ class Calibrations:
         if card is None:
             return result
         return calibrated(result, card.calibrator, directed=isinstance(question, YesNo))
+
+    def in_response(self, request: DecisionRequest, response: DecisionResponse) -> DecisionResponse:
+        """Return a decision endpoint's response with its answers calibrated, where there are cards."""
+        if not self.cards:
+            return response
+        model_name = request.parameters.model_name or ""
+        answers = {
+            name: self.answered(outcome, request.questions.get(name), model_name)
+            for name, outcome in response.answers.items()
+        }
+        return DecisionResponse(answers, metadata=response.metadata)
 
     def answered(self, answer: T, question: Question[Any] | None, model_name: str) -> T | Answer:
         """Do for the answer of a decision endpoint what `applied` does for a reading."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -26,7 +26,7 @@ from yesno.engine.hedging import Hedge, checked_hedge
 from yesno.engine.ladder import NO_ENDPOINT, NO_LOGPROBS, StrategyName, ladder_for
 from yesno.engine.listeners import Call, Listener, notify
 from yesno.engine.memory import Facts, Keeper, Memory, checked_memory
-from yesno.engine.metering import Meter, Tally
+from yesno.engine.metering import Meter, Spent, Tally
 from yesno.engine.native import joined, left_by, native_response
 from yesno.engine.orders import Orders, checked_orders
 from yesno.engine.packing import Packing, Talk, packer_for
@@ -40,7 +40,7 @@ from yesno.errors import (
     ProviderUnavailable,
     QuestionError,
 )
-from yesno.evidence import Kept, NoEvidence, Reply, Usage
+from yesno.evidence import NoEvidence, Reply, Usage
 from yesno.prices import Price
 from yesno.providers import load_provider
 from yesno.providers.base import NativeTask, Provider, Task, TokenTask
@@ -57,29 +57,12 @@ if TYPE_CHECKING:
     from yesno.engine.diagnosis import Diagnosis
     from yesno.engine.probe import Probing
 
-__all__ = ["Core", "Spent"]
+__all__ = ["Core"]
 
 NO_LIMIT_S = 1e7
 """A longer timeout, such as `math.inf`, is none: sockets cannot count that far."""
 PASSABLE_ATTEMPTS = 2
 """Most tries of what is done without when it fails."""
-_NOTHING = Usage()
-
-
-@dataclass(slots=True)
-class Spent:
-    """What the requests of one decision have used, and who answered."""
-
-    usage: Usage = _NOTHING
-    model: str | None = None
-    kept: tuple[Kept, ...] | None = ()
-    """What the cache gave; None once a reply came from elsewhere."""
-
-    def add(self, reply: Reply) -> None:
-        """Count one reply."""
-        self.kept = None if reply.kept is None or self.kept is None else (*self.kept, reply.kept)
-        self.usage = reply.usage if self.usage is _NOTHING else self.usage + reply.usage
-        self.model = reply.model or self.model
 
 
 class Core:
@@ -258,16 +241,7 @@ class Core:
         if isinstance(reply.evidence, NoEvidence) and self.ladder.goes_on:
             return None
         response = native_response(request, reply, self.provider.name, self.asking.min_label_mass)
-        return self._calibrated(request, response) if self.asking.calibrations.cards else response
-
-    def _calibrated(self, request: DecisionRequest, response: DecisionResponse) -> DecisionResponse:
-        """Return a decision endpoint's response with its answers calibrated."""
-        cards, model_name = self.asking.calibrations, request.parameters.model_name or ""
-        answers = {
-            name: cards.answered(outcome, request.questions.get(name), model_name)
-            for name, outcome in response.answers.items()
-        }
-        return DecisionResponse(answers, metadata=response.metadata)
+        return self.asking.calibrations.in_response(request, response)
 
     def left_by(
         self, request: DecisionRequest, response: DecisionResponse | None

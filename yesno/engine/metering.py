@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from threading import Lock
 
 from yesno.errors import ProviderError, ProviderUnavailable
-from yesno.evidence import Reply, Usage
+from yesno.evidence import Kept, Reply, Usage
 
-__all__ = ["Meter", "Tally"]
+__all__ = ["Meter", "Spent", "Tally"]
+
+_NOTHING = Usage()
 
 
 class Meter:
@@ -34,6 +36,22 @@ class Meter:
         with self._lock:
             total, self._total = self._total, Usage()
         return total
+
+
+@dataclass(slots=True)
+class Spent:
+    """What the requests of one decision have used, and who answered."""
+
+    usage: Usage = _NOTHING
+    model: str | None = None
+    kept: tuple[Kept, ...] | None = ()
+    """What the cache gave; None once a reply came from elsewhere."""
+
+    def add(self, reply: Reply) -> None:
+        """Count one reply."""
+        self.kept = None if reply.kept is None or self.kept is None else (*self.kept, reply.kept)
+        self.usage = reply.usage if self.usage is _NOTHING else self.usage + reply.usage
+        self.model = reply.model or self.model
 
 
 class Tally:

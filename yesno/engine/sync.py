@@ -14,9 +14,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 from yesno.engine.batches import SINGLE, outcomes_of, requests_of
-from yesno.engine.core import NO_LIMIT_S, Core, Spent
+from yesno.engine.core import NO_LIMIT_S, Core
 from yesno.engine.flights import Flights
-from yesno.engine.metering import Tally
+from yesno.engine.metering import Spent, Tally
 from yesno.engine.packing import Talk
 from yesno.engine.tries import Tries, wait_until
 from yesno.engine.waiting import Term
