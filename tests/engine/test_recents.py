@@ -138,3 +138,18 @@ def test_only_texts_are_remembered_and_only_so_many():
         recents.note((0,), recent(DecisionRequest(f"text {number}", {"a": Q})))
     assert recents.find(DecisionRequest("text 0", {"a": Q}), (0,), lambda _: b"{}") is None
     assert recents.find(DecisionRequest("text 1", {"a": Q}), (0,), lambda _: b"{}") is not None
+
+
+@both
+def test_what_was_decided_before_a_model_learned_something_is_not_filed_as_decided_after(shell):
+    wrapped, parsed = cached(shell, Server(YES), Memory())
+    wrapped.decide("x", Q)
+    learn = parsed._parse
+
+    def learning(task, raw):
+        wrapped.model.priors.announce(Q)
+        return learn(task, raw)
+
+    parsed._parse = learning
+    wrapped.decide("x", Q)
+    assert wrapped.model.recent(wrapped.model.request("x", Q, None)) is None

@@ -1,5 +1,7 @@
 """The result is there as a whole or not at all."""
 
+from pathlib import Path
+
 import pytest
 
 from yesno.errors import ConfigError
@@ -42,3 +44,18 @@ def test_a_place_that_is_taken_is_refused_before_anything_is_spent(tmp_path):
     check_place(tmp_path / "mine", overwrite=True)
     with pytest.raises(ConfigError, match="is a file"):
         check_place(tmp_path / "mine" / "report.json", overwrite=True)
+
+
+def test_an_earlier_result_is_there_still_when_the_new_one_cannot_be_put_there(tmp_path, monkeypatch):
+    put_folder({"a": "old"}, tmp_path / "out")
+    rename = Path.rename
+
+    def failing(self, target):
+        if self.name == "new":
+            raise OSError("no")
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", failing)
+    with pytest.raises(ConfigError, match="cannot be written"):
+        put_folder({"a": "new"}, tmp_path / "out")
+    assert (tmp_path / "out" / "a").read_text() == "old"

@@ -93,3 +93,15 @@ def test_rows_of_one_group_are_never_on_both_sides():
     shares = tuple((0.9, 0.1) if item.label == 0 else (0.2, 0.8) for item in items)
     # one group is one fold, so nothing could be fitted, and the readings stay as they are
     assert out_of_fold(shares, items).tolist() == pytest.approx(losses(shares, items).tolist())
+
+
+def test_rounded_answers_are_what_the_engine_gives_to_a_card():
+    shares = shares_of(YesNoAnswer(1.0, method="native", flags=("rounded",)))
+    assert 0 < shares[1] < 0.01
+    assert sum(shares) == pytest.approx(1)
+
+
+def test_options_keep_their_order_and_one_that_was_not_told_is_no_zero():
+    told = {"b": 0.4, "a": 0.6}
+    assert shares_of(ChoiceAnswer("a", told, options=("a", "b"))) == (0.6, 0.4)
+    assert shares_of(ChoiceAnswer("a", told, options=("a", "b", "c"))) is None

@@ -204,3 +204,22 @@ def test_a_model_with_a_calibration_is_refused(accepted, tmp_path):
     model = DecisionModel(FakeProvider(), calibration=tuned.chosen.card)
     with pytest.raises(ConfigError, match="leave out `calibration`"):
         plan_for(model, ITEMS)
+
+
+def test_a_plan_for_one_template_alone_can_be_carried_out_within_its_calls():
+    model = DecisionModel(scripted(lambda prompt: 1.0))
+    plan = plan_for(model, rows(100), calls=101)
+    assert (plan.size, plan.requests <= 101) == (None, True)
+    assert tune(plan, model).verdict == "kept"
+    assert model.usage.requests == plan.requests
+
+
+def test_a_proposer_that_fails_costs_no_result(monkeypatch, caplog):
+    def down(*_):
+        raise ProviderUnavailable("down", provider="fake")
+
+    monkeypatch.setattr("yesno.tuner.tuning.proposals_of", down)
+    model = DecisionModel(better_with("Question:"))
+    tuned = tune(plan_for(model, ITEMS, calls=900, proposals=2), model, proposer=model)
+    assert tuned.verdict == "accepted"
+    assert "proposals_left_out" in caplog.text

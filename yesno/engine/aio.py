@@ -186,8 +186,6 @@ class AsyncDecisionModel(Core):
     async def _in_time(self, work: Awaitable[T], limit_s: float | None) -> T:
         if limit_s is None:
             return await work
-        if limit_s is None:
-            return await work
         try:
             async with asyncio.timeout(limit_s) as scope:
                 return await work
@@ -202,6 +200,7 @@ class AsyncDecisionModel(Core):
         attempt_s = self.attempt_s(request.parameters.timeout_s)
         spent = Spent()
         native, first, left = self.is_native(request), None, request.questions
+        era = self.era
         if not native and self.delivery.reads_at_once and (recent := self.recent(request)) is not None:
             return recent
         if native:
@@ -214,7 +213,7 @@ class AsyncDecisionModel(Core):
         parts = await _each(lambda talk: self._hold(talk, spent, attempt_s), self.talks(request, left))
         outcomes = self.joined(request, first, parts, native=native)
         if not native:
-            self.note_recent(request, outcomes, spent)
+            self.note_recent(era, request, outcomes, spent)
         return self.response(request, outcomes, spent)
 
     async def _hold(self, talk: Talk, spent: Spent, attempt_s: float | None) -> Mapping[str, Outcome]:

@@ -32,6 +32,7 @@ __all__ = ["Calibrations", "calibrations_for"]
 EVENT = "calibration_not_applied"
 KEPT = 1024
 """Most kinds of answers for which the card is remembered."""
+_UNKNOWN: Any = object()
 T = TypeVar("T")
 
 
@@ -135,8 +136,9 @@ class Calibrations:
 
     def _card(self, question: Question[Any], asked: Asked) -> Calibration | None:
         key = (repr(question), asked)  # a worked example may hold what has no hash
-        if key in self._found:
-            return self._found[key]
+        known: Calibration | None = self._found.get(key, _UNKNOWN)  # one look: other threads clear it
+        if known is not _UNKNOWN:
+            return known
         complete = replace(asked, digest=question_digest(question))
         found = next((card for card in self.cards if card.subject.difference(complete) is None), None)
         if len(self._found) >= KEPT:

@@ -267,20 +267,23 @@ class Core:
         """Return the response that was made of the cache alone lately, as long as the cache still says the same."""
         if self.delivery.cache is None:
             return None
-        found = self.recents.find(request, self._era, self.delivery.get)
+        found = self.recents.find(request, self.era, self.delivery.get)
         if found is None:
             return None
         spent = Spent(Usage(cache_hits=len(found.kept)), found.model)
         self.meter.add(spent.usage)
         return self.response(request, found.outcomes, spent)
 
-    def note_recent(self, request: DecisionRequest, outcomes: Mapping[str, Outcome], spent: Spent) -> None:
-        """Remember what was decided, where the cache held it whole."""
+    def note_recent(
+        self, era: Era, request: DecisionRequest, outcomes: Mapping[str, Outcome], spent: Spent
+    ) -> None:
+        """Remember what was decided in an era, where the cache held it whole."""
         if spent.kept:
-            self.recents.note(self._era, Recent(request, outcomes, spent.model, spent.kept))
+            self.recents.note(era, Recent(request, outcomes, spent.model, spent.kept))
 
     @property
-    def _era(self) -> Era:
+    def era(self) -> Era:
+        """What the model has learned so far; see `recents`. Read it before a decision: others may teach it meanwhile."""
         return self.priors.era, self.ladder.era
 
     def response(

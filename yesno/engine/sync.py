@@ -272,6 +272,7 @@ class DecisionModel(Core):
         term = Term(deadline, self.attempt_s(timeout))
         spent = Spent()
         native, first, left = self.is_native(request), None, request.questions
+        era = self.era
         if not native and (recent := self.recent(request)) is not None:
             return recent
         if native:
@@ -285,7 +286,7 @@ class DecisionModel(Core):
         parts = self._each("questions", lambda talk: self._hold(talk, spent, term), talks)
         outcomes = self.joined(request, first, parts, native=native)
         if not native:
-            self.note_recent(request, outcomes, spent)
+            self.note_recent(era, request, outcomes, spent)
         return self.response(request, outcomes, spent)
 
     def _hold(self, talk: Talk, spent: Spent, term: Term) -> Mapping[str, Outcome]:

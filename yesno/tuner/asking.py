@@ -11,8 +11,9 @@ from itertools import count
 from threading import Event
 
 from yesno.engine.batches import SINGLE
+from yesno.engine.ending import ends_run
 from yesno.engine.sync import DecisionModel
-from yesno.errors import BudgetExceeded, ConfigError, ProviderError, YesnoError
+from yesno.errors import YesnoError
 from yesno.labelled import Item
 from yesno.questions import Outcome
 from yesno.response import Failure
@@ -22,7 +23,6 @@ __all__ = ["asked"]
 MOST_FAILED = 0.2
 """Share (0..1) of rows whose requests may fail, after retries, before the run ends."""
 LEAST_FAILED = 4
-_HOPELESS = {401, 402, 403, 404}
 
 
 def asked(
@@ -45,7 +45,7 @@ def asked(
         try:
             found: Outcome | Failure = model.decide(item.input, {SINGLE: item.question}).outcome(SINGLE)
         except YesnoError as error:
-            if _ends_all(error) or next(failed) > max(LEAST_FAILED, MOST_FAILED * len(items)):
+            if ends_run(error) or next(failed) > max(LEAST_FAILED, MOST_FAILED * len(items)):
                 hopeless.set()
                 raise
             found = Failure(error)
@@ -62,10 +62,3 @@ def asked(
             raise error
     outcomes = [future.result() for future in futures]
     return {item.id: outcome for item, outcome in zip(items, outcomes, strict=True)}
-
-
-def _ends_all(error: YesnoError) -> bool:
-    """Return whether no other row could fare better."""
-    if isinstance(error, ProviderError):
-        return error.status in _HOPELESS or getattr(error, "code", None) == "insufficient_quota"
-    return isinstance(error, BudgetExceeded | ConfigError)

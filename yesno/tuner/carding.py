@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from yesno.calibration import AskedQuestion, Calibration, Calibrator, Fit, Subject, band_of, fit
 from yesno.errors import ConfigError
-from yesno.labelled import Item, kind_of, options_of
+from yesno.labelled import Asked, Item, kind_of, options_of
 from yesno.questions import Answer, Outcome
 from yesno.response import Failure
 from yesno.tuner.candidates import Candidate
@@ -74,6 +74,10 @@ def carded(
         why = f"{len(used)} answered rows are too few to fit a calibration; it takes {LEAST_FITTED}"
         return Carded(candidate, None, None, why)
     questions = {item.question for item, _, _ in used}
+    labels = _label_counts(questions)
+    if labels is None:
+        why = "the questions have such different numbers of labels that no one card holds for them"
+        return Carded(candidate, None, None, f"no calibration: {why}")
     kind = kind_of(used[0][0].question)
     try:
         found = fit(
@@ -87,24 +91,32 @@ def carded(
         return Carded(candidate, None, None, f"no calibration: {error}")
     if found.chosen is None:
         return Carded(candidate, found, None, found.why)
-    sizes = [len(options_of(question)) for question in questions]
     subject = Subject(
         provider,
         model,
         method,
         next((a.template for _, a, _ in used), None),
         kind,
-        min(min(sizes), band_of(min(sizes))[0]) if len(questions) > 1 else sizes[0],
-        max(max(sizes), band_of(max(sizes))[1]) if len(questions) > 1 else sizes[0],
+        *labels,
         AskedQuestion.of(next(iter(questions))) if len(questions) == 1 else None,
-        _prior([answer for _, answer, _ in used]),
+        _flagged("prior", [answer for _, answer, _ in used]),
+        _flagged("orders", [answer for _, answer, _ in used]),
     )
     return Carded(candidate, found, found.card(subject, data=data), found.why)
 
 
-def _prior(answers: Sequence[Answer]) -> bool | None:
-    """Return whether a prior was taken out of all answers, or of none; None when it was of some."""
-    seen = {"prior" in answer.flags for answer in answers}
+def _label_counts(questions: Collection[Asked]) -> tuple[int, int] | None:
+    """Return the least and most labels that a card for these questions holds for; None when no one card does."""
+    sizes = {len(options_of(question)) for question in questions}
+    if len(questions) == 1:
+        return min(sizes), max(sizes)
+    bands = {band_of(size) for size in sizes}
+    return bands.pop() if len(bands) == 1 else None
+
+
+def _flagged(flag: str, answers: Sequence[Answer]) -> bool | None:
+    """Return whether all answers have a flag, or none of them; None when some have."""
+    seen = {flag in answer.flags for answer in answers}
     return seen.pop() if len(seen) == 1 else None
 
 

@@ -77,9 +77,15 @@ def put_folder(files: Mapping[str, str], folder: Path) -> None:
             made.mkdir()
             for name, text in files.items():
                 (made / name).write_text(text, encoding="utf-8")
+            old = Path(work) / "old"
             if folder.exists():
-                folder.rename(Path(work) / "old")
-            made.rename(folder)
+                folder.rename(old)
+            try:
+                made.rename(folder)
+            except OSError:
+                if old.exists():
+                    old.rename(folder)
+                raise
     except OSError as error:
         raise ConfigError(f"{str(folder)!r} cannot be written: {error.strerror or error}") from error
 

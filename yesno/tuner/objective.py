@@ -8,6 +8,7 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, TypeAlias
 
+from yesno.calibration.applying import unrounded
 from yesno.labelled import Item, options_of
 from yesno.questions import Answer, ChoiceAnswer, ScaleAnswer, YesNoAnswer
 
@@ -26,14 +27,17 @@ WIDTH = 1.0
 
 
 def shares_of(outcome: object) -> Shares | None:
-    """Return the probabilities of an outcome; None when it is no answer, or one without any."""
+    """Return the probabilities of an outcome, as the engine gives them to a card; None when one of them is not there."""
     match outcome:
-        case YesNoAnswer(probability=p):
-            return (p, 1 - p)
-        case ChoiceAnswer(probabilities=options, none_probability=none) if options:
-            return (*options.values(), *([] if none is None else [none]))
-        case ScaleAnswer(probabilities=levels) if levels:
-            return levels
+        case YesNoAnswer(probability=p, flags=flags):
+            return unrounded((p, 1 - p), flags)
+        case ChoiceAnswer(probabilities=found, none_probability=none, flags=flags) if found:
+            told = [found.get(name) for name in outcome.options or found]
+            shares = [*told, *([] if none is None else [none])]
+            known = [share for share in shares if share is not None]
+            return unrounded(known, flags) if len(known) == len(shares) else None
+        case ScaleAnswer(probabilities=levels, flags=flags) if levels:
+            return unrounded(levels, flags)
         case Answer() | _:
             return None
 

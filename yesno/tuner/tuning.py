@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from yesno._log import get_logger
 from yesno.engine.sync import DecisionModel
-from yesno.errors import BudgetExceeded
+from yesno.errors import BudgetExceeded, DeadlineExceeded, ProviderError
 from yesno.evidence import Usage
 from yesno.questions import Outcome
 from yesno.response import Failure
@@ -208,7 +209,9 @@ class _Run:
                 return []
             try:
                 return proposals_of(self.proposer, best, parts.select, size.proposals)
-            except BudgetExceeded:
+            except (BudgetExceeded, DeadlineExceeded, ProviderError) as error:
+                # what was measured so far is worth more than further wordings
+                get_logger("tuner").warning("proposals_left_out", error=type(error).__name__)
                 return []
 
         run = search(candidates, parts.select, size, self.judge, variants, propose)
@@ -239,8 +242,11 @@ class _Run:
 
     def _affords(self, decisions: int) -> bool:
         per = max(float(self.plan.per_decision), self._spent / self.done if self.done else 0.0)
-        reserve = 0.0 if self.last else 2 * len(self.plan.split.held_out) * per
-        needed = decisions * per + self.plan.probes + reserve + (self.proposer is not None)
+        size = self.plan.size
+        templates = 1 if size is None else 2  # that the rows held out are put to
+        reserve = 0.0 if self.last else templates * len(self.plan.split.held_out) * per
+        proposing = self.proposer is not None and size is not None and size.proposals > 0
+        needed = decisions * per + self.plan.probes + reserve + proposing
         return self._spent + needed <= self.plan.calls
 
     @property
