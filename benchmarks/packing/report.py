@@ -93,7 +93,3 @@ def _row(cost: Cost, items: list[Item], about: dict[str, str], date: str) -> lis
         f'date = "{date}"',
         "```",
     ]
-
-
-def _date(rows: Rows) -> str:
-    return max((row["at"] for row in rows.values()), default="no rows")[:10]

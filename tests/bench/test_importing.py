@@ -162,3 +162,23 @@ def test_a_run_that_is_there_is_left_alone(saved, tmp_path):
     (tmp_path / "run" / "letter.txt").write_text("dear", encoding="utf-8")
     with pytest.raises(ConfigError, match="is there already"):
         import_rows(saved(given()), out=tmp_path / "run")
+
+
+def test_cells_of_csv_are_read_as_what_they_mean(tmp_path):
+    file = tmp_path / "theirs.csv"
+    file.write_text(
+        "id,model,label,probability,calibrated,flags\n1,m,yes,0.7,False,prior\n2,m,no,0.2,true,\n"
+    )
+    done = import_rows(file, out=tmp_path / "run")
+    assert [(row.calibrated, row.flags) for row in done.rows] == [(False, ("prior",)), (True, ())]
+
+
+def test_calibrated_is_true_or_false(saved, tmp_path):
+    with pytest.raises(ConfigError, match="calibrated"):
+        import_rows(saved(given(calibrated="perhaps")), out=tmp_path / "run")
+
+
+def test_a_label_may_be_true_beside_a_set_that_says_yes(saved, tmp_path):
+    items = spam_set()
+    rows = [given(id=item.id, label=item.label == 0) for item in items.items]
+    assert len(import_rows(saved(*rows), out=tmp_path / "run", labelled=items).rows) == len(rows)

@@ -287,3 +287,17 @@ def test_a_run_with_cards_says_which_and_its_rows_are_calibrated(tmp_path):
     assert len(done.card.settings["calibration"]) == 1
     with pytest.raises(ConfigError, match="another `calibration`"):
         run([spam_set(2)], models={"one": FakeProvider(right)}, out=tmp_path)
+
+
+def test_what_was_paid_for_before_a_budget_ended_is_kept(tmp_path):
+    for number in range(5):
+        model = FakeProvider(right)
+        done = run(
+            [spam_set()],
+            models={"m": model},
+            out=tmp_path / str(number),
+            budget=Budget(requests=5),
+            concurrency=4,
+        )
+        assert len(model.requests) == len(done.rows) == 5
+        assert done.stopped

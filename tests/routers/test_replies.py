@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from tests.routers.support import ASKED, RESULT, Desk, Target, said
 from yesno import Message
+from yesno.evidence import Usage
 from yesno.routers import RouteChoice
 from yesno.routers.chunks import Chunks
-from yesno.routers.replies import final_text, recorded_route, routed, without_route
+from yesno.routers.replies import final_text, recorded_route, routed, usage_of, without_route
 
 CHOICE = RouteChoice("small")
 NOTE = {"chat_model_route": "small"}
@@ -171,3 +172,22 @@ def test_however_a_text_is_cut_the_pieces_make_it_up(text, cuts):
             start += size
         whole = chunks.response()
         assert (whole if isinstance(whole, str) else whole["content"]) == text[:start]
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        {"prompt_tokens": 9, "completion_tokens": -500},
+        {"prompt_tokens": True, "completion_tokens": 1},
+        {"prompt_tokens": 9, "completion_tokens": 1, "prompt_tokens_details": {"cached_tokens": "4"}},
+        {"input_tokens": 9, "output_tokens": 1, "cache_read_input_tokens": "many"},
+    ],
+    ids=str,
+)
+def test_counts_that_are_none_are_no_usage(usage):
+    assert usage_of({"usage": usage}) is None
+
+
+def test_details_of_another_shape_are_passed_over():
+    usage = {"prompt_tokens": 9, "completion_tokens": 2, "prompt_tokens_details": [1]}
+    assert usage_of({"usage": usage}) == Usage(9, 2, requests=1)

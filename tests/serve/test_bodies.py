@@ -248,3 +248,10 @@ def test_a_bomb_of_gzip_members_is_bounded():
         post(packed, served(settings=Settings(max_body_bytes=100_000)), content_encoding="gzip").status == 413
     )
     assert zlib.decompressobj(wbits=31).decompress(packed[:200]) != b""
+
+
+def test_a_body_of_many_empty_gzip_members_is_refused_before_it_is_walked_through():
+    packed = gzip.compress(b"") * 1000
+    reply = post(packed, served(settings=Settings(max_body_bytes=100_000)), content_encoding="gzip")
+    assert reply.status == 400
+    assert b"gzip" in reply.body

@@ -186,3 +186,10 @@ def test_a_filter_only_ever_takes_tools_away_and_never_what_it_did_not_judge(off
     unjudged = [tool for tool in offered if tool not in tools.judged]
     assert [tool for tool in sent if tool in unjudged] == unjudged
     assert choice != "required" or sent
+
+
+@pytest.mark.parametrize("name", ["max_tokens", "max_completion_tokens", "n"])
+def test_a_number_that_no_price_can_be_computed_for_is_refused(name):
+    with pytest.raises(RequestProblem, match=name):
+        chat(**{name: 10**400})
+    assert chat(**{name: 2**31 - 1}).body[name] == 2**31 - 1

@@ -301,3 +301,13 @@ def test_a_spent_budget_sends_nothing(tmp_path):
     assert (reply.status, reply.json["error"]["code"]) == (429, "insufficient_quota")
     assert reply["x-should-retry"] == "false"
     assert house.large.asked == []
+
+
+def test_without_tools_as_fallback_an_unreadable_conversation_gets_those_that_are_always_kept(tmp_path):
+    text = CHAT_TOML + '[chat.tool_filter]\nfallback = "no_tools"\nalways_include = ["find"]\n'
+    house = House(tmp_path, text)
+    odd = [{"role": "user", "content": [{"type": "hologram", "data": "x"}]}]
+    reply = house.post({"messages": odd, "tools": TOOLS})
+    assert reply["x-yesno-tools-why"] == "fallback"
+    sent = json.loads(house.small.asked[0][0]).get("tools", [])
+    assert [tool["function"]["name"] for tool in sent] == ["find"]

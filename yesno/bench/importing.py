@@ -158,6 +158,10 @@ def _cell(name: str, value: Any) -> Any:  # noqa: ANN401 - any JSON value
             return json.loads(value)
         except ValueError:
             return value
+    if name == "calibrated" and value.lower() in ("true", "false"):
+        return value.lower() == "true"
+    if name == "flags":
+        return [value] if value else []
     if name in (*_NUMBERS, "probability") or name in _COUNTS:
         try:
             return int(value) if name in _COUNTS else float(value)
@@ -184,6 +188,8 @@ def _fill_question(said: dict[str, Any], defaults: _Defaults) -> None:
         said["label"] = item.label if said["kind"] == "scale" else options[item.label]
         if item.shares is not None:
             said["shares"] = list(item.shares)
+        if said["kind"] == "yes_no":
+            given = _yes_or_no(given)
         if given is not None and given not in (said["label"], options[item.label], str(said["label"])):
             raise ConfigError(f"`label` is {given!r}, and the set says {said['label']!r}")
         return

@@ -184,6 +184,8 @@ def row_from(document: Any) -> Row:  # noqa: ANN401 - any JSON value
     for name in ("probabilities", "raw", "shares"):
         if values.get(name) is not None:
             values[name] = _numbers(name, values[name])
+    if not isinstance(document.get("calibrated", False), bool):
+        raise ConfigError(f"`calibrated` must be true or false, not {document['calibrated']!r}")
     values["flags"] = _names("flags", document.get("flags", ()))
     for name in _COUNTS:
         if type(document.get(name, 0)) is not int:

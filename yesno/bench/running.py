@@ -163,27 +163,30 @@ class _LeftAlone(Exception):
 
 
 def _asked(one: Opened, todo: Sequence[tuple[Item, Place]]) -> Iterator[Row]:
-    """Yield rows as they come.
+    """Yield rows as they come; what was sent before a failure that ends it all is waited for, since it was paid for.
 
     Raises:
         BudgetExceeded, ConfigError, ProviderError: No further item could be asked about.
         _LeftAlone: Too many failed one after the other.
     """
     _announce(one.model, [item for item, _ in todo])
-    failures = 0
-    for item, place, result in _decided(one.model, todo):
+    failures, ends = 0, list[YesnoError | _LeftAlone]()
+    for item, place, result in _decided(one.model, todo, lambda: bool(ends)):
         if isinstance(result, Row):
             failures = 0
             yield result
             continue
         if ends_run(result):
-            raise result
+            ends.append(result)
+        if ends:  # what failed is asked again by the next run
+            continue
         yield failed_row(item, place, result, at=now())
         failures += 1
         if failures >= GIVE_UP_AFTER:
-            raise _LeftAlone(
-                f"{' · '.join(one.way)}: left alone after {failures} failures in a row: {result}"
-            )
+            way = " · ".join(one.way)
+            ends.append(_LeftAlone(f"{way}: left alone after {failures} failures in a row: {result}"))
+    if ends:
+        raise ends[0]
 
 
 def _announce(model: DecisionModel, items: Sequence[Item]) -> None:
@@ -196,8 +199,13 @@ def _announce(model: DecisionModel, items: Sequence[Item]) -> None:
             model.announce(item.question)
 
 
-def _decided(model: DecisionModel, todo: Iterable[tuple[Item, Place]]) -> Iterator[_Decided]:
-    """Ask about items, as many at once as the model may have under way, and yield them as they are decided."""
+def _decided(
+    model: DecisionModel, todo: Iterable[tuple[Item, Place]], is_over: Callable[[], bool]
+) -> Iterator[_Decided]:
+    """Ask about items, as many at once as the model may have under way, and yield them as they are decided.
+
+    Once it is over, none are begun, and those under way are waited for.
+    """
 
     def decide(item: Item, place: Place) -> _Decided:
         start = time.perf_counter()
@@ -218,6 +226,9 @@ def _decided(model: DecisionModel, todo: Iterable[tuple[Item, Place]]) -> Iterat
                 ready, pending = wait(pending, return_when=FIRST_COMPLETED)
                 for future in ready:
                     yield future.result()
+                if is_over():
+                    pending = {future for future in pending if not future.cancel()}
+                    continue
                 pending |= {pool.submit(decide, *pair) for pair in islice(waiting, len(ready))}
         finally:
             for future in pending:

@@ -271,6 +271,11 @@ def _told(done: Run, spent: Usage, *, texts: bool, as_json: bool) -> int:
         if done.stopped
         else OK
     )
+    if not done.rows:
+        for line in done.stopped:
+            print(f"yesno: {line}", file=sys.stderr)
+        print(f"Nothing was answered. This time: {usage_text(spent)}", file=sys.stderr)
+        return code
     with working(quiet=as_json) as say:
         say("scoring")
         report = report_of([done], texts=texts)

@@ -103,11 +103,14 @@ def usage_of(response: Any) -> Usage | None:  # noqa: ANN401 - any answer
         return None
     given = usage.get("input_tokens", usage.get("prompt_tokens"))
     written = usage.get("output_tokens", usage.get("completion_tokens"))
-    if not isinstance(given, int) or not isinstance(written, int):
-        return None
     details = usage.get("input_tokens_details") or usage.get("prompt_tokens_details") or {}
+    details = fields_of(details) or {}
     cached, filled = details.get("cached_tokens") or 0, details.get("cache_write_tokens") or 0
     reused, stored = usage.get("cache_read_input_tokens") or 0, usage.get("cache_creation_input_tokens") or 0
+    if not all(
+        type(count) is int and count >= 0 for count in (given, written, cached, filled, reused, stored)
+    ):
+        return None  # whoever counts backwards or in words is not believed
     return Usage(
         given + reused + stored, written, cached + reused, requests=1, cache_written_tokens=filled + stored
     )

@@ -19,6 +19,8 @@ __all__ = ["json_of", "read_json"]
 
 WINDOW = 8 * 1024 * 1024
 """Memory that a zstd frame may ask for; what RFC 8878 wants every decoder to support."""
+MEMBERS = 16
+"""Parts that a gzip body may be joined of: each costs a copy of all that comes behind it."""
 SHOWN = 60
 """Characters of a name that an error shows."""
 
@@ -93,9 +95,12 @@ async def _read(receive: Receive, limit: int) -> bytes:
 
 
 def _gunzip(data: bytes, limit: int) -> bytes:
-    plain = b""
+    plain, members = b"", 0
     try:
         while data:
+            members += 1
+            if members > MEMBERS:
+                raise _undecodable("gzip")
             stream = zlib.decompressobj(wbits=31)
             plain += stream.decompress(data, limit + 1 - len(plain))
             if len(plain) > limit:

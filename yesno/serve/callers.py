@@ -141,10 +141,6 @@ class Caller:
         """Count a request that ends."""
         self._under_way.number -= 1
 
-    def may_use(self, model: str) -> bool:
-        """Return whether it may use a model, by the name that requests call it."""
-        return self.allowance.models is None or model in self.allowance.models
-
     def budget(self) -> Budget | None:
         """Return the budget of the present day or month; None where there is none."""
         if not self.allowance.has_budget:

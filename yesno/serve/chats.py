@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from yesno.errors import RequestProblem
@@ -15,6 +15,7 @@ __all__ = [
     "ChatRequest",
     "Tools",
     "count_left",
+    "offered_tools",
     "read_chat",
     "sent_on",
     "tools_of_request",
@@ -24,6 +25,8 @@ __all__ = [
 
 _TOOL_FIELDS = ("tools", "tool_choice", "parallel_tool_calls")
 _LIMITS = ("max_completion_tokens", "max_tokens")
+MOST = 2**31 - 1
+"""No model writes as many tokens or choices, and a price of a number of 4,000 digits cannot be computed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,9 @@ def read_chat(body: Any) -> ChatRequest:  # noqa: ANN401 - JSON
         )
     if stream is not None and not isinstance(stream, bool):
         raise RequestProblem("`stream` must be true or false", code="invalid_type", where=("stream",))
+    for name in (*_LIMITS, "n"):
+        if type(count := body.get(name)) is int and count > MOST:
+            raise RequestProblem(f"`{name}` is more than {MOST:,}", code="invalid_value", where=(name,))
     return ChatRequest(body, model, messages, bool(stream))
 
 
@@ -97,20 +103,28 @@ def turn_key(*parts: Any) -> bytes:
     return hashlib.sha256(text.encode()).digest()
 
 
-def tools_of_request(chat: ChatRequest) -> Tools | None:
-    """Return the tools of a request that a filter may choose among; None where there is nothing to choose.
-
-    Raises:
-        QuestionError: A message is of an unknown shape.
-    """
+def offered_tools(chat: ChatRequest) -> Tools | None:
+    """Return the tools of a request that a filter may choose among; None where there is nothing to choose."""
     tools, choice = chat.body.get("tools"), chat.body.get("tool_choice")
     if not isinstance(tools, list) or choice == "none":
         return None
     judged = tuple(tool for tool in tools if _name_of(tool) is not None)
     if not judged:
         return None
+    return Tools(tuple(tools), judged, frozenset(_chosen(choice)), choice == "required")
+
+
+def tools_of_request(chat: ChatRequest) -> Tools | None:
+    """Return the same, with those that the conversation calls among the ones that may not be dropped.
+
+    Raises:
+        QuestionError: A message is of an unknown shape.
+    """
+    offered = offered_tools(chat)
+    if offered is None:
+        return None
     called = {call.name for message in messages_of(chat.messages) for call in message.tool_calls}
-    return Tools(tuple(tools), judged, frozenset(called | _chosen(choice)), choice == "required")
+    return replace(offered, forced=offered.forced | called)
 
 
 def sent_on(chat: ChatRequest, model: str, tools: Tools | None = None, kept: Collection[str] = ()) -> bytes:

@@ -17,6 +17,7 @@ from yesno.serve.callers import CALLER, Caller, Denial
 from yesno.serve.config import is_loopback
 from yesno.serve.keys import KeyRing
 from yesno.serve.openapi import OPEN
+from yesno.serve.problems import MOST_RETRY_S
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -29,8 +30,6 @@ KEY_HEADERS = (b"x-api-key", b"api-key")
 """Besides `authorization: Bearer …`."""
 _PORT = re.compile(r":\d*$")
 BUSY_RETRY_S = 1
-MOST_RETRY_S = 120
-"""openai 3.57.0 gives up when it is told to wait longer (2026-11)."""
 
 
 @dataclass(slots=True)

@@ -18,7 +18,7 @@ from yesno.errors import (
 from yesno.serve.exchange import Protocol
 from yesno.wire.decisions import path_of
 
-__all__ = ["RETRY_S", "body_of", "problem_of", "status_of"]
+__all__ = ["MOST_RETRY_S", "RETRY_S", "body_of", "problem_of", "status_of"]
 
 RETRY_S = 2
 """Seconds after which a client should try again when the provider did not say; the official clients obey."""

@@ -16,6 +16,7 @@ from yesno.serve.bodies import read_json
 from yesno.serve.callers import CALLER
 from yesno.serve.chats import ChatRequest, count_left, read_chat, sent_on
 from yesno.serve.headers import Headers, passed_back, passed_on
+from yesno.serve.problems import RETRY_S
 from yesno.serve.turns import Plan, Turns
 from yesno.serve.upstreams import Answer, Upstream, UsageWatch
 
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Chat", "ChatProxy", "Target"]
 
-RETRY_S = 2
 SHOWN = 80
 """Characters of a name that an error shows."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from starlette.middleware import Middleware
@@ -125,8 +125,7 @@ class Service:
     async def _close(self) -> None:
         if self._closing is not None:
             await self._closing
-        for close in self._parts.closings():
-            await close()
+        await _closed(self._parts.closings())
 
 
 async def _retired(generation: Generation, left: list[Closing], before: asyncio.Task[None] | None) -> None:
@@ -134,8 +133,15 @@ async def _retired(generation: Generation, left: list[Closing], before: asyncio.
     if before is not None:
         await before
     await generation.retire()
-    for close in left:
-        await close()
+    await _closed(left)
+
+
+async def _closed(closings: Iterable[Closing]) -> None:
+    """Close all; one that fails keeps none of the others open."""
+    ended = await asyncio.gather(*(close() for close in closings), return_exceptions=True)
+    for error in ended:
+        if isinstance(error, Exception):
+            get_logger("serve").error("close_failed", error=type(error).__name__)
 
 
 def _needing_restart(before: Parts, after: Parts) -> list[str]:

@@ -18,7 +18,7 @@ from yesno.request import Parameters
 from yesno.routers import ChatRouter
 from yesno.routers.routes import Route, RouteChoice
 from yesno.routers.switch import JSON_SCHEMA, needs_json_schema
-from yesno.serve.chats import ChatRequest, Tools, tools_of_request, turn_key, turn_of
+from yesno.serve.chats import ChatRequest, Tools, offered_tools, tools_of_request, turn_key, turn_of
 
 __all__ = ["Plan", "Turns"]
 
@@ -130,10 +130,12 @@ class Turns:
                 return tools, known, "filtered"
             selection = await asking.run(self._filter.explain(list(tools.judged), turn))
         except (QuestionError, ToolDefinitionError):
-            if self._filter.fallback == "fail":
+            fallback = self._filter.fallback
+            if fallback == "fail":
                 raise
-            get_logger("serve").warning("conversation_unreadable", fallback="all_tools")
-            return None, frozenset(), "fallback"
+            get_logger("serve").warning("conversation_unreadable", fallback=fallback)
+            left = offered_tools(chat) if fallback == "no_tools" else None
+            return left, frozenset(self._filter.always_include), "fallback"
         kept = frozenset(verdict.name for verdict in selection.verdicts if verdict.kept)
         if selection.error is None:
             self._kept.put(key, kept)

@@ -175,6 +175,6 @@ class UsageWatch:
             return
         try:
             event = json.loads(line[5:])
-        except ValueError:
+        except (ValueError, RecursionError):
             return
         self.usage = usage_of(event) or self.usage

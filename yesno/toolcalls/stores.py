@@ -98,7 +98,7 @@ class SqlitePendingStore:
         self._run("DELETE FROM pending WHERE expires < ?", now)
         # should the clock go back, what was used stays so: the time is written before the names go
         self._run(
-            "INSERT INTO forgotten SELECT 1, MAX(expires) FROM used WHERE expires < ? HAVING MAX(expires) NOT NULL "
+            "INSERT INTO forgotten SELECT 1, MAX(expires) FROM used WHERE expires < ? GROUP BY 1 "
             "ON CONFLICT (one) DO UPDATE SET expires = MAX(expires, excluded.expires)",
             now,
         )
