@@ -412,7 +412,7 @@ class TestSend:
 
 @pytest.fixture(scope="module")
 def real() -> Iterator[LocalProvider]:
-    pytest.importorskip("xllamacpp")
+    pytest.importorskip("xllamacpp", reason="a real model needs the extra `local`")
     provider = LocalProvider("smollm2", n_ctx=1024, threads=1)
     yield provider
     provider.close()

@@ -70,14 +70,14 @@ def test_every_setting_is_in_the_example(name):
     assert {key for key in shown if key not in ("routes", "tool_filter")} == fields
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", [name for name in TABLES if name != "keys.alice"])
 def test_defaults_in_the_example_are_the_defaults(name):
     shown = table(tomllib.loads(ALL), name)
     section = ALL.partition(f"\n[{name}]\n")[2].partition("\n[")[0]
     commented = TEXT.partition(f"[{name}]\n")[2].partition("\n[")[0]
     for key, field in TABLES[name].model_fields.items():
         line = re.search(rf"^{key} = .*$", section, re.MULTILINE)
-        if line is None or f"# {key} = " not in commented or name == "keys.alice":
+        if line is None or f"# {key} = " not in commented:
             continue
         default = field.get_default(call_default_factory=True)
         if "example" in line[0]:
