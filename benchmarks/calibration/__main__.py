@@ -15,10 +15,12 @@ from yesno.bench.fitting import cards_of
 from yesno.bench.rows import Row, Way
 from yesno.bench.running import run as ask
 from yesno.bench.runs import load_run
+from yesno.bench.scoring import FLOOR
 from yesno.calibration.applying import unrounded
 from yesno.calibration.calibrators import Calibrator
 from yesno.calibration.ece import noise_of, smooth_ece
 from yesno.calibration.intervals import mean_difference
+from yesno.calibration.options import shown_answers
 from yesno.errors import DataError
 
 __all__ = ["halves", "main", "scored"]
@@ -47,18 +49,20 @@ def halves(rows: Sequence[Row], seed: int) -> tuple[list[Row], list[Row]]:
 def scored(fitting: Sequence[Row], scoring: Sequence[Row], models: dict[str, str]) -> tuple[str, ...]:
     """Return the cells of a line, from the number of rows that were fitted to on."""
     try:
-        (one,) = cards_of(fitting, models=models).fitted
+        one, *others = cards_of(fitting, models=models).fitted
     except DataError as error:
-        return (str(len(fitting)), str(len(scoring)), "–", "–", "–", "–", f"none: {error}")
+        return _unscored(fitting, scoring, str(error))
+    if others:
+        return _unscored(fitting, scoring, f"the rows were answered in {1 + len(others)} ways")
     calibrator, directed = one.card.calibrator, one.card.subject.kind == "yes_no"
     read = [unrounded(row.probabilities or (), row.flags) for row in scoring]
     after = [calibrator(shares, directed=directed) for shares in read]
     labels = [row.label for row in scoring]
     before_losses, after_losses = _losses(read, labels), _losses(after, labels)
     gap = mean_difference(after_losses, before_losses, groups=[row.group for row in scoring])
-    top, right = _shown(after, labels, directed=directed)
+    top, right = shown_answers(after, labels, directed=directed)
     noise = noise_of(smooth_ece, top)
-    before_ece = smooth_ece(*_shown(read, labels, directed=directed))
+    before_ece = smooth_ece(*shown_answers(read, labels, directed=directed))
     return (
         str(len(fitting)),
         str(len(scoring)),
@@ -70,22 +74,16 @@ def scored(fitting: Sequence[Row], scoring: Sequence[Row], models: dict[str, str
     )
 
 
+def _unscored(fitting: Sequence[Row], scoring: Sequence[Row], why: str) -> tuple[str, ...]:
+    return (str(len(fitting)), str(len(scoring)), "–", "–", "–", "–", f"none: {why}")
+
+
 def _name(calibrator: Calibrator) -> str:
     return "none shown to help" if calibrator.name == "identity" else calibrator.name
 
 
 def _losses(shares: Sequence[Sequence[float]], labels: Sequence[int]) -> list[float]:
-    return [-math.log(max(1e-12, row[label])) for row, label in zip(shares, labels, strict=True)]
-
-
-def _shown(
-    shares: Sequence[Sequence[float]], labels: Sequence[int], *, directed: bool
-) -> tuple[list[float], list[bool]]:
-    """Return the probability of yes, or of the most probable option, and whether it holds."""
-    shown = [0 if directed else max(range(len(row)), key=row.__getitem__) for row in shares]
-    pairs = zip(shares, shown, labels, strict=True)
-    found = [(row[place], place == label) for row, place, label in pairs]
-    return [share for share, _ in found], [right for _, right in found]
+    return [-math.log(max(FLOOR, row[label])) for row, label in zip(shares, labels, strict=True)]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from yesno import Scale, YesNo
+from yesno import Scale, YesNo, YesNoAnswer
 from yesno.calibration import calibrated
-from yesno.calibration.applying import unrounded
+from yesno.calibration.applying import shares_read, unrounded
 from yesno.calibration.calibrators import Beta, Identity, Isotonic, LabelPrior, Platt, Temperature, Vector
 from yesno.reading.answers import make_answer
 from yesno.reading.intervals import Tally
@@ -131,3 +131,11 @@ def test_a_rounded_zero_is_half_a_step_and_others_are_left_alone():
     assert unrounded((1.0, 0.0), ()) == (1.0, 0.0)
     many = unrounded((1.0, *[0.0] * 254), ("rounded",))
     assert many[0] > 0.99
+
+
+def test_an_answer_with_rounded_numbers_is_read_as_a_card_is_fitted_to_it():
+    question = YesNo("q?")
+    told = YesNoAnswer(1.0, method="native", flags=("rounded",))
+    assert shares_read(question, told) == unrounded((1.0, 0.0), ("rounded",))
+    assert shares_read(question, YesNoAnswer(1.0)) == (1.0, 0.0)
+    assert shares_read(question, None) is None

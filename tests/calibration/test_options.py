@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from yesno.calibration.ece import smooth_ece
-from yesno.calibration.options import by_option, label_places, top_label
+from yesno.calibration.options import by_option, label_places, shown_answers, top_label
 from yesno.calibration.ranking import auroc
 from yesno.calibration.scores import brier, log_loss
 from yesno.errors import DataError
@@ -29,6 +29,15 @@ def test_the_answer_on_top_is_right_or_not():
     assert confidence.tolist() == [0.7, 0.6, 0.5]
     assert right.tolist() == [1, 0, 1]
     assert smooth_ece(*top_label(SHARES, [0, 0, 0])) > 0
+
+
+def test_rows_of_different_widths_have_an_answer_on_top_as_well():
+    said, right = shown_answers([(0.7, 0.3), (0.2, 0.3, 0.5)], [1, 2], directed=False)
+    assert (said, right) == ([0.7, 0.5], [False, True])
+
+
+def test_of_yes_and_no_it_is_yes_that_is_shown():
+    assert shown_answers([(0.2, 0.8), (0.9, 0.1)], [0, 1], directed=True) == ([0.2, 0.9], [True, False])
 
 
 def test_raters_may_find_the_answer_on_top_right_in_part():

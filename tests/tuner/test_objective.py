@@ -7,23 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tuner.build import MOOD, SPAM, TEAM, rows
-from yesno import Choice, Refusal, Undecided, YesNoAnswer
+from yesno import Choice
 from yesno.labelled import Item
-from yesno.questions import ChoiceAnswer, ScaleAnswer
-from yesno.response import Failure
-from yesno.tuner.objective import FLOOR, Map, fit_map, losses, out_of_fold, shares_of
-
-
-def test_only_answers_have_probabilities():
-    assert shares_of(YesNoAnswer(0.75)) == (0.75, 0.25)
-    assert shares_of(ChoiceAnswer("a", {"a": 0.5, "b": 0.3}, none_probability=0.2, options=("a", "b"))) == (
-        0.5,
-        0.3,
-        0.2,
-    )
-    assert shares_of(ScaleAnswer(0.4, (0.6, 0.4))) == (0.6, 0.4)
-    nothing = (Refusal(), Undecided("empty"), Failure(ValueError()), ScaleAnswer(1.0), ChoiceAnswer("a"))
-    assert [shares_of(one) for one in nothing] == [None] * 5
+from yesno.tuner.objective import FLOOR, Map, fit_map, losses, out_of_fold
 
 
 def test_the_loss_is_the_negative_logarithm_of_what_was_given_to_the_label():
@@ -93,15 +79,3 @@ def test_rows_of_one_group_are_never_on_both_sides():
     shares = tuple((0.9, 0.1) if item.label == 0 else (0.2, 0.8) for item in items)
     # one group is one fold, so nothing could be fitted, and the readings stay as they are
     assert out_of_fold(shares, items).tolist() == pytest.approx(losses(shares, items).tolist())
-
-
-def test_rounded_answers_are_what_the_engine_gives_to_a_card():
-    shares = shares_of(YesNoAnswer(1.0, method="native", flags=("rounded",)))
-    assert 0 < shares[1] < 0.01
-    assert sum(shares) == pytest.approx(1)
-
-
-def test_options_keep_their_order_and_one_that_was_not_told_is_no_zero():
-    told = {"b": 0.4, "a": 0.6}
-    assert shares_of(ChoiceAnswer("a", told, options=("a", "b"))) == (0.6, 0.4)
-    assert shares_of(ChoiceAnswer("a", told, options=("a", "b", "c"))) is None

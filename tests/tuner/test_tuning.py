@@ -42,6 +42,25 @@ def test_a_better_template_is_accepted_on_rows_held_out(accepted):
     assert tuned.chosen is tuned.winner
 
 
+def test_the_gain_is_what_the_result_changes_against_what_is_read_today(accepted, kept):
+    for tuned, _ in (accepted, kept):
+        assert tuned.gain.n == len(tuned.plan.split.held_out)
+        assert document(tuned)["gain"]["value"] == tuned.gain.value
+    tuned, _ = accepted
+    held = tuned.held_out
+    read_today = held.raw.loss + held.raw.value
+    assert tuned.gain.loss == pytest.approx(held.calibrated.loss)
+    assert tuned.gain.loss + tuned.gain.value == pytest.approx(read_today)
+    assert f"log loss {read_today:.3f} → {tuned.gain.loss:.3f}" in markdown(tuned)
+
+
+def test_readings_that_are_kept_as_they_are_gain_nothing_and_no_sentence(kept):
+    tuned, _ = kept
+    assert tuned.chosen.card is None
+    assert tuned.gain.value == 0.0
+    assert "Using the result" not in markdown(tuned)
+
+
 def test_the_rows_held_out_are_asked_with_two_templates_only(accepted):
     tuned, model = accepted
     held = {row.input for row in tuned.plan.split.held_out}

@@ -23,7 +23,7 @@ from yesno.questions import (
 )
 from yesno.request import DecisionRequest
 from yesno.response import DecisionResponse
-from yesno.wire.decisions import Limits, shares_of
+from yesno.wire.decisions import Limits, whole_shares_of
 from yesno.wire.systemone import (
     TYPESAFE,
     Dialect,
@@ -407,6 +407,6 @@ def test_an_answer_says_how_it_was_read_and_between_which_bounds():
     ("total", "kept"), [(1 + 9e-4, True), (1 - 9e-4, True), (1.002, False), (0.9, False)]
 )
 def test_a_distribution_that_was_rounded_is_made_to_sum_to_one_and_another_is_none(total, kept):
-    shares = shares_of(TEAM, ChoiceAnswer("billing", {"billing": total - 0.25, "support": 0.25}))
+    shares = whole_shares_of(TEAM, ChoiceAnswer("billing", {"billing": total - 0.25, "support": 0.25}))
     assert (shares is not None) == kept
     assert not kept or math.fsum(shares) == pytest.approx(1, abs=1e-12)

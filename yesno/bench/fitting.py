@@ -211,16 +211,11 @@ def _errors(
 ) -> tuple[float, float, Noise]:
     """Return the smooth calibration errors before and after, and what chance makes of the latter."""
     from yesno.calibration.ece import noise_of, smooth_ece
+    from yesno.calibration.options import shown_answers
 
-    def shown(rows: Sequence[Sequence[float]]) -> tuple[list[float], list[bool]]:
-        if yes_no:
-            return [row[0] for row in rows], [label == 0 for label in labels]
-        tops = [max(range(len(row)), key=row.__getitem__) for row in rows]
-        pairs = zip(rows, tops, strict=True)
-        return [row[top] for row, top in pairs], [a == b for a, b in zip(tops, labels, strict=True)]
-
-    after, right = shown(held_out)
-    return smooth_ece(*shown(read)), smooth_ece(after, right), noise_of(smooth_ece, after)
+    before = smooth_ece(*shown_answers(read, labels, directed=yes_no))
+    after, right = shown_answers(held_out, labels, directed=yes_no)
+    return before, smooth_ece(after, right), noise_of(smooth_ece, after)
 
 
 def _repeat_sd(rows: Sequence[Row], again: Mapping[RowKey, Row]) -> float | None:

@@ -9,22 +9,13 @@ from yesno.bench.rows import Row, Way
 from yesno.calibration.subjects import question_digest
 from yesno.evidence import Usage
 from yesno.labelled import Asked, Item, kind_of, options_of
-from yesno.questions import (
-    Answer,
-    Choice,
-    ChoiceAnswer,
-    Outcome,
-    Refusal,
-    ScaleAnswer,
-    Undecided,
-    YesNoAnswer,
-)
+from yesno.questions import Outcome, Refusal, Undecided, raw_shares_of, shares_of
 from yesno.response import DecisionResponse
 
 __all__ = ["Place", "failed_row", "row_of"]
 
 NO_PROBABILITIES = "no_probabilities"
-"""Reason of an answer that names an option and no probabilities: there is nothing to score."""
+"""Reason of an answer that lacks the probability of an option: there is nothing to score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +93,7 @@ def _result(question: Asked, outcome: Outcome) -> dict[str, Any]:
             return {"outcome": "refusal", "reason": outcome.category or outcome.reason}
         case Undecided():
             return {"outcome": "undecided", "reason": outcome.reason, "label_mass": outcome.label_mass}
-    probabilities, raw = _numbers(question, outcome)
+    probabilities, raw = shares_of(question, outcome), raw_shares_of(question, outcome)
     if probabilities is None:
         return {"outcome": "undecided", "reason": NO_PROBABILITIES, "method": outcome.method}
     return {
@@ -114,20 +105,3 @@ def _result(question: Asked, outcome: Outcome) -> dict[str, Any]:
         "method": outcome.method,
         "flags": outcome.flags,
     }
-
-
-def _numbers(question: Asked, answer: Answer) -> tuple[tuple[float, ...] | None, tuple[float, ...] | None]:
-    """Return the probabilities of an answer and those before calibration, in the order of the options."""
-    match answer:
-        case YesNoAnswer(probability=p, raw=raw):
-            return (p, 1 - p), None if raw is None else (raw, 1 - raw)
-        case ChoiceAnswer(probabilities=shares) if shares and isinstance(question, Choice):
-            found = tuple(shares.get(option, 0.0) for option in question.options)
-            if question.none is not None:
-                found = (*found, answer.none_probability or 0.0)
-            # what was read of "none of these" before a calibration is not told, so neither is the rest
-            before = None if answer.raw is None or question.none is not None else answer.raw
-            return found, None if before is None else tuple(before.get(o, 0.0) for o in question.options)
-        case ScaleAnswer(probabilities=levels) if levels:
-            return levels, answer.raw
-    return None, None

@@ -15,6 +15,7 @@ from yesno.calibration._arrays import Floats, np
 from yesno.calibration.curves import ReliabilityPoint, reliability_points, risk_coverage
 from yesno.calibration.ece import Noise, noise_of, smooth_ece
 from yesno.calibration.intervals import Difference, Interval, interval, mean_difference, mean_interval
+from yesno.calibration.options import shown_answers
 from yesno.calibration.ranking import auroc
 from yesno.calibration.scores import brier_scores, log_losses, ranked_probability_scores
 from yesno.errors import DataError
@@ -243,7 +244,9 @@ def losses_of(rows: Sequence[Row], metric: str) -> Floats:
         case "rps":
             return ranked_probability_scores(p, truth)
         case _:
-            return np.asarray([float(_best(row) == row.label) for row in rows])
+            # the most probable option, the first among equals; yes from 0.5 on
+            _, right = shown_answers(_shares(rows), [row.label for row in rows], directed=False)
+            return np.asarray(right, dtype=float)
 
 
 def _arrays(rows: Sequence[Row]) -> tuple[Floats, Floats]:
@@ -266,18 +269,13 @@ def confidences_of(rows: Sequence[Row]) -> tuple[Floats, Floats]:
 
     For yes/no that is yes; for choices and scales it is the most probable option.
     """
-    if rows and rows[0].kind == "yes_no":
-        return _arrays(rows)[0], np.asarray([float(row.label == 0) for row in rows])
-    return (
-        np.asarray([max(row.probabilities or (0.0,)) for row in rows]),
-        np.asarray([float(_best(row) == row.label) for row in rows]),
-    )
+    directed = bool(rows) and rows[0].kind == "yes_no"
+    said, right = shown_answers(_shares(rows), [row.label for row in rows], directed=directed)
+    return np.asarray(said), np.asarray(right, dtype=float)
 
 
-def _best(row: Row) -> int:
-    """Return the most probable option, the first among equals; yes from 0.5 on."""
-    assert row.probabilities is not None  # noqa: S101 - only rows with an answer are asked
-    return max(range(len(row.probabilities)), key=row.probabilities.__getitem__)
+def _shares(rows: Sequence[Row]) -> list[tuple[float, ...]]:
+    return [row.probabilities for row in rows if row.probabilities is not None]
 
 
 def paired(rows: Iterable[Row]) -> dict[Part, dict[Way, dict[str, Row]]]:

@@ -7,11 +7,12 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from yesno.calibration.calibrators import Calibrator, Identity, LabelPrior
-from yesno.calibration.calibrators._base import shares_of
+from yesno.calibration.calibrators._base import softmax
+from yesno.questions import shares_of
 from yesno.reading.outcome import Reading, Sampled
 from yesno.reading.priors import corrected
 
-__all__ = ["STEP", "calibrated", "unrounded"]
+__all__ = ["STEP", "calibrated", "shares_read", "unrounded"]
 
 STEP = 0.01
 """Decision endpoints show two decimals (see `yesno.wire.distributions`)."""
@@ -29,6 +30,12 @@ def unrounded(probabilities: Sequence[float], flags: Collection[str]) -> tuple[f
     lifted = [max(least, p) for p in probabilities]
     total = math.fsum(lifted)
     return tuple(p / total for p in lifted)
+
+
+def shares_read(question: object, outcome: object) -> tuple[float, ...] | None:
+    """Return the probabilities of an answer as a card is fitted to them and applied to them; None when one is not there."""
+    shares = shares_of(question, outcome)
+    return None if shares is None else unrounded(shares, getattr(outcome, "flags", ()))
 
 
 def calibrated(reading: Reading, calibrator: Calibrator, *, directed: bool) -> Reading:
@@ -107,7 +114,7 @@ def _around(
     most = [calibrator.log_weight(i, p, directed=directed) for i, p in enumerate(reading.high)]
 
     def share(label: int, own: Sequence[float], others: Sequence[float]) -> float:
-        return shares_of([own[label] if i == label else w for i, w in enumerate(others)])[label]
+        return softmax([own[label] if i == label else w for i, w in enumerate(others)])[label]
 
     labels = range(len(least))
     return tuple(share(i, least, most) for i in labels), tuple(share(i, most, least) for i in labels)

@@ -5,23 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from yesno.calibration.applying import shares_read
 from yesno.calibration.calibrators import LabelPrior
 from yesno.calibration.cards import Calibration
 from yesno.calibration.subjects import AskedQuestion, Kind, Subject, labels_in
 from yesno.errors import ConfigError
 from yesno.flow import Ask, Flow
 from yesno.messages import InputLike
-from yesno.questions import (
-    Answer,
-    Choice,
-    ChoiceAnswer,
-    Outcome,
-    Question,
-    Scale,
-    ScaleAnswer,
-    YesNo,
-    YesNoAnswer,
-)
+from yesno.questions import Answer, Choice, Outcome, Question, Scale, YesNo
 
 __all__ = ["label_free_card"]
 
@@ -74,16 +65,10 @@ def _shares(question: Question[Any], outcome: Outcome, number: int) -> Sequence[
         raise ConfigError(
             f"{where} was corrected already; ask a model without a calibration and with prior='off'"
         )
-    match question, outcome:
-        case YesNo(), YesNoAnswer(probability=p):
-            return p, 1.0 - p
-        case Choice(), ChoiceAnswer(probabilities=shares, none_probability=none) if shares:
-            found = [shares.get(name, 0.0) for name in question.options]
-            return found if question.none is None else [*found, none or 0.0]
-        case Scale(), ScaleAnswer(probabilities=levels) if levels:
-            return levels
-        case _:
-            raise ConfigError(f"{where} has an answer without probabilities")
+    shares = shares_read(question, outcome)
+    if shares is None:
+        raise ConfigError(f"{where} has an answer without the probability of each option")
+    return shares
 
 
 def _subject(question: Question[Any], answers: Sequence[Answer], provider: str, model: str) -> Subject:

@@ -9,7 +9,7 @@ from typing import Any
 from yesno.calibration._arrays import ArrayLike, Floats, Places, np, shares, shortened, truths
 from yesno.errors import DataError
 
-__all__ = ["by_option", "label_places", "top_label"]
+__all__ = ["by_option", "label_places", "shown_answers", "top_label"]
 
 
 def label_places(labels: Iterable[str], options: Sequence[str]) -> Places:
@@ -49,6 +49,21 @@ def top_label(probabilities: ArrayLike, labels: ArrayLike) -> tuple[Floats, Floa
     p, truth = _given(probabilities, labels)
     top = p.argmax(axis=1)[:, None]
     return np.take_along_axis(p, top, axis=1)[:, 0], np.take_along_axis(truth, top, axis=1)[:, 0]
+
+
+def shown_answers(
+    rows: Sequence[Sequence[float]], labels: Sequence[int], *, directed: bool
+) -> tuple[list[float], list[bool]]:
+    """Return the same of rows that may have different numbers of options, and for yes/no what is said of yes.
+
+    Args:
+        rows: Probabilities of each row.
+        labels: Places of the right options.
+        directed: Whether the options are yes and no, in this order.
+    """
+    tops = [0 if directed else max(range(len(row)), key=row.__getitem__) for row in rows]
+    said = [row[top] for row, top in zip(rows, tops, strict=True)]
+    return said, [top == label for top, label in zip(tops, labels, strict=True)]
 
 
 def by_option(

@@ -13,14 +13,11 @@ from yesno.calibration.subjects import Asked, Subject, labels_in, question_diges
 from yesno.errors import ConfigError
 from yesno.questions import (
     Answer,
-    Choice,
     ChoiceAnswer,
     Method,
     Question,
-    Scale,
-    ScaleAnswer,
     YesNo,
-    YesNoAnswer,
+    shares_of,
 )
 from yesno.reading.answers import make_answer
 from yesno.reading.outcome import Reading
@@ -188,19 +185,8 @@ def _nearest(cards: Sequence[Calibration], asked: Asked) -> str:
 
 def _reading_of(question: Question[Any], answer: Answer) -> Reading | None:
     """Return an endpoint's answer as a reading; None without a whole distribution."""
-    match question, answer:
-        case YesNo(), YesNoAnswer():
-            shares: list[float | None] = [answer.probability, 1.0 - answer.probability]
-        case Choice(), ChoiceAnswer():
-            shares = [answer.probabilities.get(name) for name in question.options]
-            if question.none is not None:
-                shares.append(answer.none_probability)
-        case Scale(), ScaleAnswer():
-            shares = [*answer.probabilities] or [None]
-        case _:
-            return None
-    shown = [share for share in shares if share is not None]
-    if len(shown) < len(shares) or sum(shown) <= 0:
+    shown = shares_of(question, answer)
+    if shown is None or sum(shown) <= 0:
         return None
     point = unrounded(shown, answer.flags)
     mass = 1.0 if answer.label_mass is None else answer.label_mass

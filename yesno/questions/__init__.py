@@ -3,6 +3,7 @@
 from yesno.questions.base import Answer, Attempt, Method, Outcome, Question, Refusal, Undecided
 from yesno.questions.choice import Choice, ChoiceAnswer
 from yesno.questions.scale import Scale, ScaleAnswer
+from yesno.questions.shares import raw_shares_of, shares_of
 from yesno.questions.yes_no import YesNo, YesNoAnswer
 
 __all__ = [
@@ -19,4 +20,6 @@ __all__ = [
     "Undecided",
     "YesNo",
     "YesNoAnswer",
+    "raw_shares_of",
+    "shares_of",
 ]

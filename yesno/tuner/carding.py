@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from yesno.calibration import AskedQuestion, Calibration, Calibrator, Fit, Subject, band_of, fit
+from yesno.calibration.applying import shares_read
 from yesno.errors import ConfigError
 from yesno.labelled import Asked, Item, kind_of, options_of
 from yesno.questions import Answer, Outcome
 from yesno.response import Failure
 from yesno.tuner.candidates import Candidate
-from yesno.tuner.objective import Shares, losses, shares_of
+from yesno.tuner.objective import Shares, losses
 
 if TYPE_CHECKING:
     from yesno.calibration._arrays import Floats
@@ -69,7 +70,9 @@ def carded(
     answers = [(item, outcome) for item in items if isinstance(outcome := outcomes.get(item.id), Answer)]
     methods = Counter(answer.method for _, answer in answers if answer.method is not None)
     method = methods.most_common(1)[0][0] if methods else None
-    used = [(i, a, s) for i, a in answers if a.method == method and (s := shares_of(a)) is not None]
+    used = [
+        (i, a, s) for i, a in answers if a.method == method and (s := shares_read(i.question, a)) is not None
+    ]
     if method is None or len(used) < LEAST_FITTED:
         why = f"{len(used)} answered rows are too few to fit a calibration; it takes {LEAST_FITTED}"
         return Carded(candidate, None, None, why)

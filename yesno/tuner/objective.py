@@ -8,14 +8,12 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, TypeAlias
 
-from yesno.calibration.applying import unrounded
 from yesno.labelled import Item, options_of
-from yesno.questions import Answer, ChoiceAnswer, ScaleAnswer, YesNoAnswer
 
 if TYPE_CHECKING:
     from yesno.calibration._arrays import Floats
 
-__all__ = ["FLOOR", "Map", "Shares", "fit_map", "losses", "out_of_fold", "shares_of"]
+__all__ = ["FLOOR", "Map", "Shares", "fit_map", "losses", "out_of_fold"]
 
 Shares: TypeAlias = tuple[float, ...]
 """Probabilities in the order of `options_of`; they sum to 1."""
@@ -24,22 +22,6 @@ FLOOR = 1e-6
 FOLDS = 5
 WIDTH = 1.0
 """Standard deviation of the slope around 1 and of the shifts around 0 that the ridge expects."""
-
-
-def shares_of(outcome: object) -> Shares | None:
-    """Return the probabilities of an outcome, as the engine gives them to a card; None when one of them is not there."""
-    match outcome:
-        case YesNoAnswer(probability=p, flags=flags):
-            return unrounded((p, 1 - p), flags)
-        case ChoiceAnswer(probabilities=found, none_probability=none, flags=flags) if found:
-            told = [found.get(name) for name in outcome.options or found]
-            shares = [*told, *([] if none is None else [none])]
-            known = [share for share in shares if share is not None]
-            return unrounded(known, flags) if len(known) == len(shares) else None
-        case ScaleAnswer(probabilities=levels, flags=flags) if levels:
-            return unrounded(levels, flags)
-        case Answer() | _:
-            return None
 
 
 def losses(shares: Sequence[Shares], items: Sequence[Item]) -> Floats:

@@ -69,6 +69,7 @@ def document(tuned: Tuned) -> dict[str, Any]:
         "held_out": None
         if held is None
         else {"calibrated": asdict(held.calibrated), "as_read": asdict(held.raw)},
+        "gain": None if tuned.gain is None else asdict(tuned.gain),
         "calibration": tuned.chosen.why,
         "thresholds": [line.document() for line in tuned.thresholds],
         "templates": [_entry(track, tuned) for track in tuned.tracks],
@@ -111,6 +112,7 @@ def markdown(tuned: Tuned, *, command: str | None = None, use: str | None = None
     verdict = "**Accepted.**" if tuned.verdict == "accepted" else "**Keep what you have.**"
     lines += [f"{verdict} {tuned.why[:1].upper()}{tuned.why[1:]}.", ""]
     lines += _held_out(tuned)
+    lines += _gain(tuned)
     lines += [
         f"- Rows: {rows['examples']} for worked examples, {rows['comparing']} for comparing, {rows['held_out']} held out; "
         f"groups stay together (seed {plan.seed}).",
@@ -151,6 +153,22 @@ def _held_out(tuned: Tuned) -> list[str]:
         *_table(
             ("log loss on the rows held out", tuned.today.candidate.name, winner, "better by", "rows"), rows
         ),
+        "",
+    ]
+
+
+def _gain(tuned: Tuned) -> list[str]:
+    """Return what those who use the result get for it."""
+    gain = tuned.gain
+    if gain is None or not gain.n:
+        return []
+    what = "today's template" if tuned.verdict == "kept" else f"`{tuned.chosen.candidate.name}`"
+    using = f"{what} with its calibration" if tuned.chosen.card is not None else f"{what} as it is read"
+    if tuned.verdict == "kept" and tuned.chosen.card is None:
+        return []
+    return [
+        f"Using the result, {using}, in place of today's template as it is read: log loss "
+        f"{gain.loss + gain.value:.3f} → {gain.loss:.3f}, lower by {signed(gain)}, on {gain.n} rows held out.",
         "",
     ]
 

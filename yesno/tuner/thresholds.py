@@ -59,15 +59,15 @@ def thresholds_of(
     shares = chosen.applied([answers[item.id] or () for item in used], used)
     if not used:
         return ()
+    from yesno.calibration.options import shown_answers
+
     groups = [item.group for item in used]
     if kind_of(used[0].question) == "yes_no":
         return tuple(
             _line(name, [row[place] for row in shares], [item.label == place for item in used], groups)
             for place, name in enumerate(("yes", "no"))
         )
-    tops = [max(range(len(row)), key=row.__getitem__) for row in shares]
-    right = [top == item.label for top, item in zip(tops, used, strict=True)]
-    best = [row[top] for row, top in zip(shares, tops, strict=True)]
+    best, right = shown_answers(shares, [item.label for item in used], directed=False)
     return (_line("answer", best, right, groups),)
 
 

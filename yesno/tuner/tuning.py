@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from yesno._log import get_logger
+from yesno.calibration.applying import shares_read
 from yesno.engine.sync import DecisionModel
 from yesno.errors import BudgetExceeded, DeadlineExceeded, ProviderError
 from yesno.evidence import Usage
+from yesno.labelled import Item
 from yesno.questions import Outcome
 from yesno.response import Failure
 from yesno.templates.sets import TemplateSet
@@ -21,7 +23,7 @@ from yesno.tuner.carding import Carded, carded
 from yesno.tuner.examples import draws
 from yesno.tuner.folders import tried_set
 from yesno.tuner.judging import Advantage, Answers, Judge, compared
-from yesno.tuner.objective import Shares, losses, shares_of
+from yesno.tuner.objective import Shares, losses
 from yesno.tuner.plan import Plan
 from yesno.tuner.proposing import proposals_of
 from yesno.tuner.search import Found, Track, Trial, search
@@ -73,6 +75,9 @@ class Tuned:
     winner: Carded | None
     """What was compared with today's template on the rows held out; None when nothing was better before that."""
     held_out: HeldOut | None
+    gain: Advantage | None
+    """The chosen template with its calibration against today's as it is read, on the rows held out: what changes for
+    those who use the result. None when the calls were used up before."""
     thresholds: tuple[Line, ...]
     """Of the chosen template, on the rows held out."""
     stopped: bool
@@ -156,6 +161,7 @@ class _Run:
             today=today,
             winner=rival,
             held_out=held_out,
+            gain=self._gain(today, chosen),
             thresholds=thresholds_of(chosen, self._answers(chosen.candidate.name), self.plan.split.held_out),
             stopped=found.stopped,
             usage=self.model.usage - self.before,
@@ -186,8 +192,15 @@ class _Run:
             compared(second, first, items, rival.loss, today.loss), compared(second, first, items, losses)
         )
 
+    def _gain(self, today: Carded, chosen: Carded) -> Advantage | None:
+        items = self.plan.split.held_out
+        first, own = self._answers(today.candidate.name), self._answers(chosen.candidate.name)
+        if not all(item.id in first and item.id in own for item in items):
+            return None
+        return compared(own, first, items, chosen.loss, losses)
+
     def _answers(self, name: str) -> Answers:
-        return {id: shares_of(outcome) for id, outcome in self.outcomes[name].items()}
+        return _read(self.outcomes[name], self.plan.split.held_out)
 
     def _searched(self, candidates: Sequence[Candidate]) -> Found:
         size, parts = self.plan.size, self.plan.split
@@ -238,7 +251,7 @@ class _Run:
         finally:
             self.calls[name] = self.calls.get(name, 0) + self._spent - spent
         self.outcomes.setdefault(name, {}).update(outcomes)
-        return {id: shares_of(outcome) for id, outcome in outcomes.items()}
+        return _read(outcomes, trial.items)
 
     def _affords(self, decisions: int) -> bool:
         per = max(float(self.plan.per_decision), self._spent / self.done if self.done else 0.0)
@@ -258,6 +271,10 @@ class _Run:
     def _step(self, name: str) -> None:
         self.done += 1
         self.on_step(Step(name, self.done, self.plan.decisions, self.model.usage - self.before))
+
+
+def _read(outcomes: Mapping[str, Outcome | Failure], items: Sequence[Item]) -> dict[str, Shares | None]:
+    return {item.id: shares_read(item.question, outcomes[item.id]) for item in items if item.id in outcomes}
 
 
 def _verdict(plan: Plan, found: Found, held_out: HeldOut | None) -> tuple[Verdict, str]:

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from yesno.errors import QuestionError
 from yesno.messages import Input, Message, freeze_input
 from yesno.messages.plain import thawed
-from yesno.questions import Choice, ChoiceAnswer, Scale, ScaleAnswer, YesNo, YesNoAnswer
+from yesno.questions import Choice, Scale, YesNo, shares_of
 from yesno.questions.choice import folded
 from yesno.request import DecisionRequest
 
@@ -36,8 +36,8 @@ __all__ = [
     "path_of",
     "placed",
     "plain",
-    "shares_of",
     "typed_key",
+    "whole_shares_of",
 ]
 
 BuiltIn: TypeAlias = YesNo | Choice | Scale
@@ -106,26 +106,16 @@ def typed_key(value: Any) -> tuple[bool, str | bool] | None:  # noqa: ANN401 - J
     return (type(value) is bool, value) if isinstance(value, str | bool) else None
 
 
-def shares_of(question: Any, outcome: Any) -> list[float] | None:  # noqa: ANN401 - any question and outcome
+def whole_shares_of(question: Any, outcome: Any) -> list[float] | None:  # noqa: ANN401 - any question and outcome
     """Return the shares of what was offered, in order; None without a whole distribution.
 
     Nothing is made up: an answer that lacks a share is none that a protocol with distributions can carry.
     """
-    match question, outcome:
-        case YesNo(), YesNoAnswer():
-            return [outcome.probability, 1 - outcome.probability]
-        case Choice(), ChoiceAnswer():
-            shares = [outcome.probabilities.get(option) for option in question.options]
-            shares += [] if question.none is None else [outcome.none_probability]
-        case Scale(), ScaleAnswer():
-            shares = list(outcome.probabilities) or [None]
-        case _:
-            return None
-    known = [share for share in shares if share is not None]
-    total = math.fsum(known)
-    if len(known) < len(shares) or abs(total - 1) > ROUNDING:
+    shares = shares_of(question, outcome)
+    total = math.fsum(shares or ())
+    if shares is None or abs(total - 1) > ROUNDING:
         return None
-    return known if abs(total - 1) < EXACT else [share / total for share in known]
+    return [*shares] if abs(total - 1) < EXACT else [share / total for share in shares]
 
 
 def marks_of(answer: Any) -> dict[str, Any]:  # noqa: ANN401 - any answer

@@ -40,8 +40,8 @@ from yesno.wire.decisions import (
     optioned,
     path_of,
     placed,
-    shares_of,
     typed_key,
+    whole_shares_of,
 )
 from yesno.wire.distributions import Unfit, choice_answer, reply_of, scale_answer, yes_no_answer
 from yesno.wire.openai_items import input_items, input_of, text_of
@@ -312,7 +312,7 @@ def encode_response(asked: Asked, response: DecisionResponse) -> dict[str, Any]:
 def _answer(name: str | None, question: Any, offered: tuple[Any, ...], outcome: Outcome) -> dict[str, Any]:  # noqa: ANN401
     if isinstance(outcome, Refusal):
         return {"type": "refusal", "name": name}
-    shares = shares_of(question, outcome)
+    shares = whole_shares_of(question, outcome)
     if shares is None:
         reason = outcome.reason if isinstance(outcome, Undecided) else "incomplete_distribution"
         return {"type": "refusal", "name": name, "x_undecided": reason}

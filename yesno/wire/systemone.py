@@ -53,7 +53,7 @@ from yesno.wire.decisions import (
     path_of,
     placed,
     plain,
-    shares_of,
+    whole_shares_of,
 )
 from yesno.wire.distributions import (
     Unfit,
@@ -334,7 +334,7 @@ def encode_response(asked: Asked, response: DecisionResponse) -> dict[str, Any]:
     undecided: dict[str, str] = {}
     for (name, question), wire_name in zip(asked.request.questions.items(), asked.names, strict=True):
         key, outcome = str(wire_name), response.outcome(name)
-        shares = shares_of(question, outcome)
+        shares = whole_shares_of(question, outcome)
         if isinstance(outcome, Refusal):
             refused[key] = outcome.reason
         elif shares is None:

@@ -17,7 +17,7 @@ from yesno.errors import ConfigError
 if TYPE_CHECKING:
     from yesno.calibration.calibrators._rows import Rows
 
-__all__ = ["EDGE", "Calibrator", "checked_number", "checked_numbers", "log_odds", "shares_of", "sigmoid"]
+__all__ = ["EDGE", "Calibrator", "checked_number", "checked_numbers", "log_odds", "sigmoid", "softmax"]
 
 EDGE = 1e-12
 """A calibrator takes 0 and 1 for this and 1 - this, and returns nothing outside of them: no finite number of labels
@@ -53,7 +53,7 @@ class Calibrator(ABC):
 
     def __call__(self, probabilities: Sequence[float], *, directed: bool) -> tuple[float, ...]:
         """Return calibrated probabilities (0..1, neither 0 nor 1; sum 1 within 1e-9) of all labels of one question."""
-        return shares_of(
+        return softmax(
             [self.log_weight(i, p, directed=directed) for i, p in enumerate(probabilities)],
         )
 
@@ -90,7 +90,7 @@ def sigmoid(z: float) -> float:
     return min(1.0 - EDGE, max(EDGE, p))
 
 
-def shares_of(log_weights: Sequence[float]) -> tuple[float, ...]:
+def softmax(log_weights: Sequence[float]) -> tuple[float, ...]:
     """Return weights divided by their sum, none of them below `EDGE`."""
     most = max(log_weights)
     weights = [max(EDGE, math.exp(w - most)) for w in log_weights]
