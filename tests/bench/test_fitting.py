@@ -196,6 +196,28 @@ def test_a_second_run_shows_how_much_answers_differ():
     assert cards_of(first).fitted[0].card.evidence.repeat_sd is None
 
 
+def test_a_second_run_may_name_its_model_and_strategy_otherwise():
+    again = rows(60, model="small", strategy="logprobs")
+    named = {"small": rows(1)[0].model}
+    (one,) = cards_of(rows(60), again=again, again_models=named).fitted
+    assert one.card.evidence.repeat_sd == 0
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"template_hash": "ffff0000"},
+        {"method": "sampled"},
+        {"model": "fake:other"},
+        {"set": "mail"},
+        {"outcome": "undecided", "probabilities": None},
+    ],
+)
+def test_a_second_run_that_asked_otherwise_is_refused_and_not_left_out_in_silence(fields):
+    with pytest.raises(ConfigError, match="no row of the second run"):
+        cards_of(rows(60), again=rows(60, **fields))
+
+
 def test_a_second_run_of_other_items_is_refused():
     other = [replace(one, data="e" * 64) for one in rows(60)]
     with pytest.raises(ConfigError, match="different versions of set 'spam'"):

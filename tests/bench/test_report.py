@@ -117,11 +117,19 @@ def test_what_comes_from_data_is_escaped_in_every_form(tmp_path):
 
 
 def test_inputs_are_shown_only_where_the_set_is_at_hand_and_they_are_wanted(two):
-    assert all(one.text is None for one in report_of([two], draws=20).disputes)
+    alone = load_run(two.folder)
+    assert all(one.text is None for one in report_of([alone], draws=20).disputes)
     assert all(
         one.text is None
         for one in report_of([two], sets={"spam": spam_set(30)}, texts=False, draws=20).disputes
     )
+    assert all(one.text is None for one in report_of([two], texts=False, draws=20).disputes)
+
+
+def test_a_run_that_was_just_made_shows_the_inputs_that_it_asked(two):
+    disputes = report_of([two], draws=20).disputes
+    assert disputes
+    assert all(one.text.startswith("message ") for one in disputes)
 
 
 def test_markdown_has_a_row_for_each_set_and_model(report):
@@ -152,7 +160,7 @@ def test_the_document_holds_the_same_numbers(report):
 
 
 def test_a_report_is_the_same_when_it_is_made_again(two, tmp_path):
-    first = write_report(report_of([two], draws=20), tmp_path)
+    first = write_report(report_of([load_run(two.folder)], draws=20), tmp_path)
     pages = [path.read_bytes() for path in first]
     again = write_report(report_of([load_run(two.folder)], draws=20), tmp_path)
     assert [path.read_bytes() for path in again] == pages
@@ -179,6 +187,12 @@ def test_what_was_planned_and_is_missing_is_told(tmp_path):
     report = report_of([run_], draws=20)
     assert report.unasked == 2
     assert "2 planned rows are not there" in markdown_of(report)
+
+
+def test_a_way_that_has_no_row_yet_is_missing_as_well(tmp_path):
+    ways = (Way("fake", "default", "auto"), Way("other", "default", "auto"))
+    run_ = Run(tmp_path, RunCard({"spam": SetCard("a" * 64, 3, ways=ways)}), (row(),))
+    assert report_of([run_], draws=20).unasked == 5
 
 
 def test_ways_are_named_by_what_tells_them_apart():

@@ -37,7 +37,7 @@ def test_each_model_is_asked_with_each_template_about_each_set(tmp_path):
     assert {row.way for row in done.rows} == {
         (model, template, "auto") for model in ("one", "two") for template in ("default", "few_shot")
     }
-    assert done.planned == 12
+    assert done.planned == (8 + 4) * 2 * 2
     assert done.card.commands == ("yesno bench a b",)
     assert done.stopped == ()
     assert load_run(tmp_path / "run").rows == done.rows
@@ -84,7 +84,14 @@ def test_what_has_a_row_is_not_asked_again_and_more_may_come(tmp_path):
     done = run([spam_set()], models={"m": second, "n": FakeProvider()}, out=tmp_path)
     assert len(second.requests) == 5
     assert len(done.rows) == 16
-    assert done.planned == 8
+    assert done.planned == 16
+
+
+def test_a_set_and_a_model_that_came_later_are_planned_for_each_other_only(tmp_path):
+    run([spam_set(name="a")], models={"m": FakeProvider(right)}, out=tmp_path)
+    done = run([spam_set(name="b")], models={"n": FakeProvider(right)}, out=tmp_path)
+    assert done.planned == len(done.rows) == 16
+    assert load_run(tmp_path).planned == 16
 
 
 def test_what_failed_is_asked_again(tmp_path):

@@ -181,6 +181,13 @@ def test_a_second_run_is_kept_on_the_card(asked, bench):
     assert load_calibration(card).evidence.repeat_sd == 0
 
 
+def test_labelled_rows_that_are_asked_now_find_their_second_run(asked, rows, bench):
+    folder = bench(out="again")
+    code, _, err, card = asked(rows(labelled(60)), "--again", folder)
+    assert (code, err) == (0, "")
+    assert load_calibration(card).evidence.repeat_sd == 0
+
+
 def test_a_run_of_another_version_of_its_set_is_refused(asked, bench, rows):
     folder = bench()
     rows(labelled(60, true_odds=lambda z: -z))

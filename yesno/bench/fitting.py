@@ -63,6 +63,7 @@ def cards_of(
     any_question: bool = False,
     among: Sequence[str] | None = None,
     again: Iterable[Row] = (),
+    again_models: Mapping[str, str] | None = None,
 ) -> Made:
     """Fit a card to the rows of each model, template, method, type of question and band of label counts.
 
@@ -75,17 +76,19 @@ def cards_of(
         questions: Digest of a question -> its text, as far as known, for people who read the cards.
         any_question: Make cards for every question of a type, whatever was asked.
         among: Names of the calibrators to try.
-        again: Rows of the same items and ways, asked a second time: they show how much answers differ from run to run.
+        again: Rows of the same items, asked a second time with the same model, template and method, however it was
+            named: they show how much answers differ from run to run.
+        again_models: As `models`, for these.
 
     Raises:
         DataError: There is no answer, or none of the kinds has rows that a calibrator can be fitted to; when it is
             one kind, why.
-        ConfigError: Rows were calibrated already, or do not say how they came about.
+        ConfigError: Rows were calibrated already, or do not say how they came about, or none was asked a second time.
     """
     kinds, unanswered = _sorted_out(rows, models or {}, any_question=any_question)
     if not kinds:
         raise DataError(f"none of the {unanswered} rows has an answer to calibrate")
-    twice = {row.key: row for row in again if row.probabilities is not None}
+    pairs = _pairs(kinds, again, again_models or {})
     fitted: list[Fitted] = []
     skipped: list[Skipped] = []
     errors: list[DataError] = []
@@ -93,7 +96,7 @@ def cards_of(
         own = sorted(answered, key=lambda row: row.key)  # rows come in the order in which they were answered
         named = _named(subject, questions or {})
         try:
-            fitted.append(_fitted(named, own, among, _repeat_sd(own, twice)))
+            fitted.append(_fitted(named, own, among, _repeat_sd(own, pairs)))
         except DataError as error:
             errors.append(error)
             skipped.append(Skipped(named, _sets(own), len(own), str(error)))
@@ -218,18 +221,45 @@ def _errors(
     return before, smooth_ece(after, right), noise_of(smooth_ece, after)
 
 
-def _repeat_sd(rows: Sequence[Row], again: Mapping[RowKey, Row]) -> float | None:
-    """Return the standard deviation of the first label's probability from run to run; None without two runs.
+def _pairs(
+    kinds: Mapping[Subject, Iterable[Row]], again: Iterable[Row], models: Mapping[str, str]
+) -> dict[RowKey, Row]:
+    """Return for each row the one of the second run that was asked in the same way.
 
     Raises:
-        ConfigError: The runs are of different versions of a set.
+        ConfigError: There is no such row although there is a second run, or it is of another version of a set.
     """
+    rows = [*enumerate(again, start=1)]
+    if not rows:
+        return {}
+    second = {
+        (row.set, row.id, _subject(row, number, models)): row
+        for number, row in rows
+        if row.probabilities is not None
+    }
+    pairs: dict[RowKey, Row] = {}
+    for subject, own in kinds.items():
+        for row in own:
+            least, most = band_of(len(row.options))
+            key = replace(subject, question=None, least_labels=least, most_labels=most)
+            other = second.get((row.set, row.id, key))
+            if other is None:
+                continue
+            if other.data != row.data:
+                raise ConfigError(
+                    f"the runs are of different versions of set {row.set!r}; the second must be of the same items"
+                )
+            pairs[row.key] = other
+    if not pairs:
+        raise ConfigError(
+            "no row of the second run is of the same set and item, asked with the same model, template and method"
+        )
+    return pairs
+
+
+def _repeat_sd(rows: Sequence[Row], again: Mapping[RowKey, Row]) -> float | None:
+    """Return the standard deviation of the first label's probability from run to run; None without two runs."""
     pairs = [(row, again[row.key]) for row in rows if row.key in again]
-    for one, other in pairs:
-        if one.data != other.data:
-            raise ConfigError(
-                f"the runs are of different versions of set {one.set!r}; the second must be of the same items"
-            )
     gaps = [(a.probabilities or (0.0,))[0] - (b.probabilities or (0.0,))[0] for a, b in pairs]
     return math.sqrt(sum(gap * gap for gap in gaps) / len(gaps) / 2) if gaps else None
 

@@ -145,7 +145,7 @@ class Plan:
 
         kinds = sorted({kind_of(item.question) for found in self.sets for item in self.items(found)})
         return RunCard(
-            sets={found.name: self._set_card(found) for found in self.sets},
+            sets={found.name: self._set_card(found, [one.way for one in opened]) for found in self.sets},
             templates={one.way.template: {kind: one.digest(kind) for kind in kinds} for one in opened},
             models={one.way.model: one.asked for one in opened},
             settings={
@@ -157,10 +157,10 @@ class Plan:
             yesno=__version__,
         )
 
-    def _set_card(self, found: LabelledSet) -> SetCard:
+    def _set_card(self, found: LabelledSet, ways: Sequence[Way]) -> SetCard:
         splits = {item.split for item in found.items}
         split = splits.pop() if len(splits) == 1 else None
-        return SetCard(found.version, len(self.items(found)), found.path, split)
+        return SetCard(found.version, len(self.items(found)), found.path, split, tuple(ways))
 
 
 def _cards(source: Any) -> dict[str, list[str]]:  # noqa: ANN401 - as `DecisionModel` takes it

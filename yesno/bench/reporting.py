@@ -77,9 +77,7 @@ class Report:
     @property
     def unasked(self) -> int:
         """Rows that are planned and not there."""
-        return sum(
-            max(0, run.planned * len({row.way for row in run.rows}) - len(run.rows)) for run in self.runs
-        )
+        return sum(max(0, run.planned - len(run.rows)) for run in self.runs)
 
 
 def report_of(
@@ -89,8 +87,8 @@ def report_of(
 
     Args:
         runs: What to report. Runs of one set must be about one version of it.
-        sets: Name -> set, for the inputs of disputed items; by default the files that the runs were made from are
-            read again, where they are still there and unchanged.
+        sets: Name -> set, for the inputs of disputed items; by default those that a run just asked, and else the files
+            that it was made from, where they are still there and unchanged.
         texts: Whether to show the beginnings of inputs at all.
         settings: Of `cells_of`.
 
@@ -199,9 +197,10 @@ def _dispute(part: Part, id: str, distance: float, answers: Mapping[Way, Mapping
 
 
 def _found(runs: Sequence[Run], names: set[str]) -> dict[str, LabelledSet]:
-    """Read the sets that runs were made from, as far as they are there and have not changed."""
+    """Return the sets that runs were made from, as far as they are there and have not changed."""
     found: dict[str, LabelledSet] = {}
     for run in runs:
+        found |= {name: held for name, held in run.sets.items() if name in names}
         for name, held in run.card.sets.items():
             if name not in names or name in found or held.path is None or not Path(held.path).is_file():
                 continue

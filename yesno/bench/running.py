@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -95,7 +95,7 @@ def run(
         write_card(folder, card)
         stopped = _ask_all(plan, opened, writer, on_row)
     done = load_run(folder)
-    return Run(done.folder, done.card, done.rows, tuple(stopped))
+    return replace(done, stopped=tuple(stopped), sets={found.name: found for found in plan.sets})
 
 
 def ask_items(

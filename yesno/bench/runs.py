@@ -8,9 +8,10 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from yesno.bench.rows import SCHEMA, Row, collected, read_rows
+from yesno.bench.rows import SCHEMA, Row, Way, collected, read_rows
 from yesno.calibration.files import write_whole
 from yesno.errors import ConfigError
+from yesno.labelled import LabelledSet
 
 __all__ = [
     "CARD",
@@ -39,6 +40,8 @@ class SetCard:
     path: str | None = None
     """Where the file was, as it was named; None when it was no file."""
     split: str | None = None
+    ways: tuple[Way, ...] = ()
+    """How these items are to be asked about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,8 @@ class Run:
     """One for each item and way of asking, in the order they came."""
     stopped: tuple[str, ...] = ()
     """Why what was planned was not asked to its end, if it was not; known only to who has just run it."""
+    sets: Mapping[str, LabelledSet] = field(default_factory=dict, repr=False)
+    """Name -> the items themselves; known only to who has just run it."""
 
     @property
     def name(self) -> str:
@@ -81,8 +86,11 @@ class Run:
 
     @property
     def planned(self) -> int:
-        """How many items are to be asked about, all sets together, in each way."""
-        return sum(found.items for found in self.card.sets.values())
+        """How many rows there are to be: each item in each way that its set is asked."""
+        here: dict[str, set[Way]] = {name: set(held.ways) for name, held in self.card.sets.items()}
+        for row in self.rows:
+            here[row.set].add(row.way)
+        return sum(held.items * len(here[name]) for name, held in self.card.sets.items())
 
 
 def load_run(folder: str | Path) -> Run:
@@ -125,10 +133,14 @@ def read_card(folder: Path) -> RunCard | None:
     if not isinstance(said, dict) or said.pop("v", None) != SCHEMA:
         raise ConfigError(f"{str(file)!r} is of another version; this yesno reads version {SCHEMA}")
     try:
-        sets = {name: SetCard(**held) for name, held in said.pop("sets").items()}
+        sets = {name: _set_card(held) for name, held in said.pop("sets").items()}
         return RunCard(sets=sets, **{**said, "commands": tuple(said.get("commands", ()))})
     except (TypeError, KeyError, AttributeError) as error:
         raise ConfigError(f"{str(file)!r} is no card of a run") from error
+
+
+def _set_card(said: Mapping[str, Any]) -> SetCard:
+    return SetCard(**{**said, "ways": tuple(Way(*way) for way in said.get("ways", ()))})
 
 
 def write_card(folder: Path, card: RunCard) -> None:
@@ -170,7 +182,9 @@ def merged(old: RunCard | None, new: RunCard) -> RunCard:
         raise ConfigError(f"this run was begun with another `{changed[0]}`; take another --out")
     sets = dict(old.sets)
     for name, held in new.sets.items():
-        sets[name] = replace(held, items=max(held.items, sets[name].items if name in sets else 0))
+        before = sets.get(name, held)
+        ways = tuple(dict.fromkeys((*before.ways, *held.ways)))
+        sets[name] = replace(held, items=max(held.items, before.items), ways=ways)
     return replace(
         old,
         sets=sets,

@@ -102,13 +102,15 @@ def calibrate(
         raise QuestionError(
             "a run was asked its questions already; --question and --split are for labelled rows"
         )
+    second = None if again is None else _of_run(again, None, None)
     made = cards_of(
         given.rows,
         models=given.models,
         questions=given.questions,
         any_question=any_question,
         among=calibrator,
-        again=() if again is None else _of_run(again, None, None).rows,
+        again=() if second is None else second.rows,
+        again_models=None if second is None else second.models,
     )
     written = _write(made.fitted, place)
     if as_json:
