@@ -66,32 +66,31 @@ def report(found: dict[str, Tuned], made_by: str) -> str:
         f"$ {shlex.join(shlex.split(made_by))}",
         "```",
         "",
-        "Log loss (nats) on the rows held out: today's template as it is, today's with its calibration, the winner with "
-        "its own. *better by* compares the last two, *as read* both without calibration; 95 % intervals.",
+        "Log loss (nats) on the rows held out, 95 % intervals. *today*: today's template as it is read; *result*: what comes "
+        "out, with its calibration. *template*: how much the best other template is better when both are calibrated in "
+        "the same way, and *as read* when neither is.",
         "",
-        "| set | rows held out | today | today, calibrated | winner | its loss | better by | as read | verdict | calls |",
-        "|---|---:|---:|---:|---|---:|---:|---:|---|---:|",
+        "| set | rows held out | today | result | lower by | best other template | template | as read | verdict | calls |",
+        "|---|---:|---:|---:|---|---|---|---|---|---:|",
     ]
     return "\n".join([*lines, *(_line(name, tuned) for name, tuned in found.items()), ""])
 
 
 def _line(name: str, tuned: Tuned) -> str:
     calls = document(tuned)["calls"]
-    spent = f"{calls['sent'] + calls['cached']:,}"
-    held, winner = tuned.held_out, tuned.winner
-    if held is None or winner is None:
-        return f"| {name} | {len(tuned.plan.split.held_out)} | | | none | | | | {tuned.verdict} | {spent} |"
+    held, gain, winner = tuned.held_out, tuned.gain, tuned.winner
     cells = (
         name,
-        str(held.calibrated.n),
-        f"{held.raw.raw_loss + held.raw.value:.3f}",
-        f"{held.calibrated.loss + held.calibrated.value:.3f}",
-        winner.candidate.name,
-        f"{held.calibrated.loss:.3f}",
-        signed(held.calibrated),
-        signed(held.raw),
+        str(len(tuned.plan.split.held_out)),
+        *(
+            ("", "", "")
+            if gain is None
+            else (f"{gain.loss + gain.value:.3f}", f"{gain.loss:.3f}", signed(gain))
+        ),
+        "none" if winner is None else winner.candidate.name,
+        *(("", "") if held is None else (signed(held.calibrated), signed(held.raw))),
         tuned.verdict,
-        spent,
+        f"{calls['sent'] + calls['cached']:,}",
     )
     return f"| {' | '.join(cells)} |"
 

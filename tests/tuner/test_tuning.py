@@ -58,7 +58,7 @@ def test_readings_that_are_kept_as_they_are_gain_nothing_and_no_sentence(kept):
     tuned, _ = kept
     assert tuned.chosen.card is None
     assert tuned.gain.value == 0.0
-    assert "Using the result" not in markdown(tuned)
+    assert "The result, " not in markdown(tuned)
 
 
 def test_the_rows_held_out_are_asked_with_two_templates_only(accepted):

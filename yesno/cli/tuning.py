@@ -211,7 +211,7 @@ def _progress(*, quiet: bool) -> Iterator[Callable[[Step], None]]:
 def _show(tuned: Tuned, out: Path, line: str) -> None:
     from rich.table import Table
 
-    from yesno.tuner.report import dropped, ordered, signed
+    from yesno.tuner.report import dropped, gained, ordered, signed
 
     console = screen()
     table = Table(box=None, pad_edge=False, header_style="bold")
@@ -241,6 +241,8 @@ def _show(tuned: Tuned, out: Path, line: str) -> None:
         raw = tuned.held_out.raw
         console.print(f"as read, without calibration: {signed(raw)}", highlight=False)
     console.print(f"calibration: {tuned.chosen.why}", markup=False, highlight=False)
+    if told := gained(tuned):
+        console.print(told, markup=False, highlight=False)
     for threshold in tuned.thresholds:
         console.print(threshold.sentence(), markup=False, highlight=False)
     console.print(f"[dim]{usage_text(tuned.usage)}[/]", highlight=False)

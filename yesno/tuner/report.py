@@ -12,7 +12,7 @@ from yesno.tuner.plan import Plan
 from yesno.tuner.search import Round, Track
 from yesno.tuner.tuning import Tuned
 
-__all__ = ["SCHEMA", "document", "dropped", "markdown", "money", "ordered", "signed"]
+__all__ = ["SCHEMA", "document", "dropped", "gained", "markdown", "money", "ordered", "signed"]
 
 SCHEMA = "yesno.tuning/1"
 
@@ -112,7 +112,8 @@ def markdown(tuned: Tuned, *, command: str | None = None, use: str | None = None
     verdict = "**Accepted.**" if tuned.verdict == "accepted" else "**Keep what you have.**"
     lines += [f"{verdict} {tuned.why[:1].upper()}{tuned.why[1:]}.", ""]
     lines += _held_out(tuned)
-    lines += _gain(tuned)
+    if told := gained(tuned):
+        lines += [f"{told[:1].upper()}{told[1:]}.", ""]
     lines += [
         f"- Rows: {rows['examples']} for worked examples, {rows['comparing']} for comparing, {rows['held_out']} held out; "
         f"groups stay together (seed {plan.seed}).",
@@ -157,20 +158,17 @@ def _held_out(tuned: Tuned) -> list[str]:
     ]
 
 
-def _gain(tuned: Tuned) -> list[str]:
-    """Return what those who use the result get for it."""
-    gain = tuned.gain
-    if gain is None or not gain.n:
-        return []
-    what = "today's template" if tuned.verdict == "kept" else f"`{tuned.chosen.candidate.name}`"
-    using = f"{what} with its calibration" if tuned.chosen.card is not None else f"{what} as it is read"
-    if tuned.verdict == "kept" and tuned.chosen.card is None:
-        return []
-    return [
-        f"Using the result, {using}, in place of today's template as it is read: log loss "
-        f"{gain.loss + gain.value:.3f} → {gain.loss:.3f}, lower by {signed(gain)}, on {gain.n} rows held out.",
-        "",
-    ]
+def gained(tuned: Tuned) -> str | None:
+    """Return in words what those get who use the result; None where it is what they have."""
+    gain, chosen = tuned.gain, tuned.chosen
+    if gain is None or not gain.n or (tuned.verdict == "kept" and chosen.card is None):
+        return None
+    what = "today's template" if tuned.verdict == "kept" else chosen.candidate.name
+    how = "as it is read" if chosen.card is None else "with its calibration"
+    return (
+        f"the result, {what} {how}, against today's template as it is read: log loss {gain.loss + gain.value:.3f} → "
+        f"{gain.loss:.3f}, lower by {signed(gain)}, on {gain.n} rows held out"
+    )
 
 
 def ordered(tracks: Iterable[Track]) -> list[Track]:
