@@ -44,6 +44,27 @@ def test_the_table_shows_a_gain_on_rows_that_were_not_fitted_to(tmp_path, capsys
     assert cells[8] in ("platt", "temperature")
 
 
+def test_many_splits_are_counted(tmp_path, capsys):
+    pairs = enumerate(zip(*yes_no(200, lambda z: z / 4), strict=True))
+    lines = [
+        Line(i + 1, {"id": f"i{i}", "input": f"text {p:.4f}", "label": label}) for i, (p, label) in pairs
+    ]
+    run(
+        [set_of(lines, "spam", question=YesNo("Is it?"))],
+        models={"m": FakeProvider(says)},
+        out=tmp_path / "run",
+    )
+    main([str(tmp_path / "run"), "--splits", "3"])
+    (line,) = capsys.readouterr().out.splitlines()[2:]
+    _, _, splits, lower, higher, neither, change, within = (
+        cell.strip() for cell in line.strip("|").split("|")
+    )
+    assert (splits, higher) == ("3", "0")
+    assert int(lower) + int(neither) == 3
+    assert float(change) < 0
+    assert 0 <= int(within) <= 3
+
+
 def test_a_half_that_is_too_small_says_so(tmp_path, capsys):
     lines = [Line(i + 1, {"id": f"i{i}", "input": "text 0.6", "label": i % 2 == 0}) for i in range(20)]
     run(
