@@ -43,6 +43,7 @@ def test_blank_lines_are_not_rows_and_a_bad_line_says_why_without_its_content():
     rows = list(
         json_rows(
             ['"text"\n', "\n", '{"a": 1}\n', "secret\n", '{"a": NaN}\n', "\udcff\n", "[" * 10**5 + "\n"]
+            + ['{"label": "yes", "label": "no"}\n']
         )
     )
     assert [(row.number, row.value) for row in rows[:2]] == [(1, "text"), (2, {"a": 1})]
@@ -50,7 +51,8 @@ def test_blank_lines_are_not_rows_and_a_bad_line_says_why_without_its_content():
         "it is not JSON, column 1: Expecting value",
         "it is not JSON: it has NaN, which is no number there",
         "it is not UTF-8 text",
-        "it is not JSON",
+        "it is not JSON: it is nested too deeply",
+        'it is not JSON: "label" is there twice in one object',
     ]
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import csv
 import difflib
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NoReturn, TypeAlias
+from typing import Any, Literal, TypeAlias
 
+from yesno._json import JSONFault, strict_json
 from yesno.errors import ConfigError, QuestionError
 
 __all__ = ["LONGEST_CELL", "Format", "Row", "csv_rows", "json_rows", "picked"]
@@ -80,20 +80,12 @@ def _json_row(number: int, line: str) -> Row:
     if not _is_text(line):
         return Row(number, problem="it is not UTF-8 text")
     try:
-        return Row(number, json.loads(line, parse_constant=_no_constant))
-    except _NoNumber as error:
-        return Row(number, problem=f"it is not JSON: it has {error}, which is no number there")
-    except (ValueError, RecursionError) as error:
-        place = f", column {error.colno}: {error.msg}" if isinstance(error, json.JSONDecodeError) else ""
+        return Row(number, strict_json(line))
+    except JSONFault as fault:
+        if fault.kind == "constant":
+            return Row(number, problem=f"it is not JSON: it has {fault.name}, which is no number there")
+        place = f", column {fault.at.colno}: {fault.at.msg}" if fault.at is not None else f": {fault}"
         return Row(number, problem=f"it is not JSON{place}")
-
-
-class _NoNumber(ValueError):
-    """NaN or an infinity, which Python would read."""
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise _NoNumber(name)
 
 
 def _header(names: list[str], needed: Sequence[str]) -> list[str]:

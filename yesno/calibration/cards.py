@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from yesno._json import strict_json
 from yesno.calibration._fields import Fields
 from yesno.calibration.calibrators import CALIBRATORS, Calibrator
 from yesno.calibration.subjects import AskedQuestion, Subject
@@ -121,8 +121,8 @@ class Calibration:
             ConfigError: It is no card, of another schema, or a field is missing, unknown or impossible.
         """
         try:
-            document = json.loads(text, parse_constant=_no_number)
-        except (ValueError, RecursionError) as error:
+            document = strict_json(text)
+        except ValueError as error:
             raise ConfigError(f"{where} is no JSON: {error}") from None
         if not isinstance(document, dict):
             raise ConfigError(f"{where} must be a JSON object, not {type(document).__name__}")
@@ -204,7 +204,3 @@ def _evidence(given: Fields) -> Evidence:
 
 def _gap(given: Fields) -> Gap:
     return Gap(*(given.number(name) for name in ("value", "low", "high", "level")))
-
-
-def _no_number(name: str) -> Mapping[str, Any]:
-    raise ValueError(f"{name} is no number of JSON")

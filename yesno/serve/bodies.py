@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import math
 import zlib
 from collections.abc import Iterator
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
+from yesno._json import JSONFault, strict_json
 from yesno.errors import RequestProblem
 from yesno.serve.exchange import Exchange
 
@@ -145,19 +145,27 @@ def json_of(data: bytes, max_depth: int) -> Any:  # noqa: ANN401 - JSON
     except UnicodeDecodeError as error:
         raise _bad(f"the body is not UTF-8 at byte {error.start}", "invalid_utf8") from None
     try:
-        value = _DECODER.decode(text)
-    except json.JSONDecodeError as error:
-        where = f"line {error.lineno}, column {error.colno}"
-        raise _bad(f"the body is not JSON: {error.msg} at {where}", "json_invalid") from None
-    except RecursionError:
-        raise _too_deep(max_depth) from None
-    except ValueError:  # Python refuses integers of more than 4,300 digits
-        raise _bad("a number has too many digits", "invalid_number") from None
+        value = strict_json(text)
+    except JSONFault as fault:
+        raise _faulty(fault, max_depth) from None
     if data.count(b"[") + data.count(b"{") > max_depth:
         _check_depth(value, max_depth)
     if b"\\ud" in data or b"\\uD" in data:
         _check_characters(value)
     return value
+
+
+def _faulty(fault: JSONFault, max_depth: int) -> RequestProblem:
+    match fault.kind:
+        case "syntax":
+            return _bad(f"the body is not JSON: {fault}", "json_invalid")
+        case "depth":
+            return _too_deep(max_depth)
+        case "twice":
+            name = fault.name[:SHOWN]
+            return _bad(f"the name {name!r} is there twice in one object; rename one", "duplicate_name")
+        case _:
+            return _bad(str(fault), "invalid_number")
 
 
 def _bad(message: str, code: str) -> RequestProblem:
@@ -189,26 +197,3 @@ def _check_characters(value: Any) -> None:  # noqa: ANN401 - JSON
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
         raise _bad("a text holds half of a surrogate pair, which is no character", "invalid_text") from None
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) < len(pairs):
-        seen: set[str] = set()
-        twice = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-        raise _bad(f"the name {twice[:SHOWN]!r} is there twice in one object; rename one", "duplicate_name")
-    return made
-
-
-def _finite(written: str) -> float:
-    number = float(written)
-    if not math.isfinite(number):
-        raise _bad("a number is larger than any that can be kept", "invalid_number")
-    return number
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise _bad(f"{name} is no number of JSON", "invalid_number")
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_float=_finite, parse_constant=_refuse_constant)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-import math
 import re
-from typing import Any, NoReturn
+from typing import Any
+
+from yesno._json import JSONFault, strict_json
 
 __all__ = ["MAX_BYTES", "MAX_DEPTH", "ArgumentsProblem", "read_arguments"]
 
@@ -38,15 +39,9 @@ def read_arguments(text: str) -> dict[str, Any]:
     if text.count("{") + text.count("[") > MAX_DEPTH and _depth(text) > MAX_DEPTH:
         raise ArgumentsProblem(f"the arguments are nested more than {MAX_DEPTH} levels deep")
     try:
-        value = json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant, parse_float=_finite)
-    except json.JSONDecodeError as error:
-        raise ArgumentsProblem(f"not valid JSON: {error.msg} (character {error.pos + 1})") from None
-    except ArgumentsProblem:
-        raise
-    except ValueError:  # a whole number with more digits than Python reads
-        raise ArgumentsProblem("a number has too many digits") from None
-    except RecursionError:
-        raise ArgumentsProblem("the arguments are nested too deeply") from None
+        value = strict_json(text)
+    except JSONFault as fault:
+        raise ArgumentsProblem(_told(fault)) from None
     if not isinstance(value, dict):
         raise ArgumentsProblem(f"the arguments must be one JSON object, not {_kind(value)}")
     if "\\u" in text and _SURROGATE.search(json.dumps(value, ensure_ascii=False)):
@@ -72,24 +67,21 @@ def _depth(text: str) -> int:
     return deepest
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ArgumentsProblem(f"the key {json.dumps(twice[:64])} is given twice")
-    return made
-
-
-def _finite(written: str) -> float:
-    number = float(written)
-    if not math.isfinite(number):
-        raise ArgumentsProblem("a number is too large")
-    return number
-
-
-def _no_constant(written: str) -> NoReturn:
-    raise ArgumentsProblem(f"not valid JSON: {written} is no JSON value")
+def _told(fault: JSONFault) -> str:
+    match fault.kind:
+        case "syntax":
+            assert fault.at is not None  # noqa: S101 - it is of every fault of syntax
+            return f"not valid JSON: {fault.at.msg} (character {fault.at.pos + 1})"
+        case "constant":
+            return f"not valid JSON: {fault.name} is no JSON value"
+        case "twice":
+            return f"the key {json.dumps(fault.name[:64])} is given twice"
+        case "too_large":
+            return "a number is too large"
+        case "depth":
+            return "the arguments are nested too deeply"
+        case _:
+            return str(fault)
 
 
 def _kind(value: Any) -> str:  # noqa: ANN401 - any JSON value

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from yesno._json import strict_json
 from yesno.errors import DecisionError, PendingStateError
 from yesno.toolcalls.calls import Status
 from yesno.toolcalls.canonical import canonical
@@ -108,7 +109,7 @@ class PendingCalls(BaseModel):
             if isinstance(value, cls):  # a model may be made without any check
                 value = value.model_dump(mode="json", warnings=False)
             if isinstance(value, str | bytes):
-                value = json.loads(value, object_pairs_hook=_once)
+                value = strict_json(value)
             version = value.get("version", VERSION) if isinstance(value, Mapping) else VERSION
             if version != VERSION:
                 raise PendingStateError(
@@ -157,14 +158,6 @@ class ConfirmationRequired(Exception):
             f"{len(self.pending.waiting)} of {len(self.pending.calls)} calls wait for a person: {names}; "
             "nothing ran. Pass `pending` and `decisions` to run them"
         )
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Refuse a key that is given twice: one reader would show the first value, another the last."""
-    made = dict(pairs)
-    if len(made) != len(pairs):
-        raise ValueError("a key is given twice")
-    return made
 
 
 def settled_decisions(
