@@ -42,8 +42,16 @@ def whole_file(rows, to, copied):
 def test_blank_lines_are_not_rows_and_a_bad_line_says_why_without_its_content():
     rows = list(
         json_rows(
-            ['"text"\n', "\n", '{"a": 1}\n', "secret\n", '{"a": NaN}\n', "\udcff\n", "[" * 10**5 + "\n"]
-            + ['{"label": "yes", "label": "no"}\n']
+            [
+                '"text"\n',
+                "\n",
+                '{"a": 1}\n',
+                "secret\n",
+                '{"a": NaN}\n',
+                "\udcff\n",
+                "[" * 10**5 + "\n",
+                '{"label": "yes", "label": "no"}\n',
+            ]
         )
     )
     assert [(row.number, row.value) for row in rows[:2]] == [(1, "text"), (2, {"a": 1})]

@@ -20,9 +20,11 @@ from yesno.calibration import (
 from yesno.calibration.calibrators import (
     CALIBRATORS,
     Beta,
+    Dirichlet,
     Identity,
     Isotonic,
     LabelPrior,
+    Ordinal,
     Platt,
     Temperature,
     Vector,
@@ -41,6 +43,8 @@ ONE_OF_EACH = [
     Calibration(replace(SUBJECT, prior=None), Isotonic((0.0, 1.0), (0.2, 0.6))),
     Calibration(BOUND, Vector(2.0, (0.5, -0.5))),
     Calibration(BOUND, LabelPrior((0.5, 0.5))),
+    Calibration(BOUND, Dirichlet(((1.5, -0.2), (0.1, 0.9)), (0.3, -0.3))),
+    Calibration(BOUND, Ordinal(0.8, (0.5,))),
 ]
 
 

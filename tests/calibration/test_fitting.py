@@ -8,7 +8,7 @@ import pytest
 
 from tests.calibration.calibrators.support import options, yes_no
 from yesno.calibration import Subject, fit
-from yesno.calibration.calibrators import Identity, Platt, Temperature, Vector
+from yesno.calibration.calibrators import Dirichlet, Identity, Platt, Temperature, Vector
 from yesno.errors import ConfigError, DataError, TooFewLabels
 
 
@@ -36,8 +36,34 @@ def test_labels_of_one_question_may_have_parameters_of_their_own():
         "temperature",
         "platt",
         "vector",
+        "dirichlet",
     ]
     assert names(fit(*rows, kind="choice")) == ["temperature", "platt"]
+    assert "ordinal" in names(fit(*rows, kind="scale", same_question=True))
+
+
+def test_a_matrix_of_more_labels_than_rows_can_fill_is_not_tried():
+    rows = options(60, lambda z: z, size=21)
+    assert "dirichlet" not in names(fit(*rows, kind="choice", same_question=True))
+    assert "vector" in names(fit(*rows, kind="choice", same_question=True))
+
+
+def test_labels_that_are_mistaken_for_each_other_are_mended_and_told_apart():
+    rows = options(200, lambda z: [z[0], z[2], z[1]])
+    result = fit(*rows, kind="choice", same_question=True)
+    assert isinstance(result.calibrator, Dirichlet)
+    assert result.after < result.before - 0.5
+
+
+def test_copies_of_a_row_do_not_make_a_matrix_surer():
+    read, labels = options(60, lambda z: [v / 4 for v in z], size=5)
+    copies = (read * 4, labels * 4)
+    groups = [*range(60)] * 4
+    settings = {"kind": "choice", "same_question": True, "among": ["dirichlet"]}
+    once, grouped = fit(read, labels, **settings), fit(*copies, groups=groups, **settings)
+    torn = fit(*copies, **settings)
+    assert torn.candidates[0].log_loss < once.before - 0.1  # copies on both sides of a split look like a gain
+    assert grouped.candidates[0].log_loss > torn.candidates[0].log_loss + 0.1
 
 
 def test_an_overconfident_model_is_made_less_sure():

@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from yesno.calibration.calibrators import Calibrator, Identity, LabelPrior
-from yesno.calibration.calibrators._base import softmax
 from yesno.questions import shares_of
 from yesno.reading.outcome import Reading, Sampled
 from yesno.reading.priors import corrected
@@ -41,8 +40,9 @@ def shares_read(question: object, outcome: object) -> tuple[float, ...] | None:
 def calibrated(reading: Reading, calibrator: Calibrator, *, directed: bool) -> Reading:
     """Return a reading with a calibrator applied to its probabilities and bounds.
 
-    The bounds of two labels are the calibrated old bounds, and those of a prior exact. Those of more labels hold for every distribution within
-    the old bounds; of samples they are what a label's old bounds give when the other labels keep their proportions.
+    The bounds of two labels are the calibrated old bounds, and those of a prior exact. Those of more labels hold for
+    every distribution within the old bounds; of samples they are what a label's old bounds give when the other labels
+    keep their proportions.
 
     Args:
         reading: What was read; its shares before all corrections stay in `uncorrected`.
@@ -57,12 +57,10 @@ def calibrated(reading: Reading, calibrator: Calibrator, *, directed: bool) -> R
             corrected(reading, calibrator.prior), uncorrected=raw, flags=reading.flags, calibrated=True
         )
     point = calibrator(reading.probabilities, directed=directed)
-    if len(point) == 2:
-        low, high = _of_two(reading, calibrator, directed=directed)
-    elif reading.sampled is not None:
+    if reading.sampled is not None and len(point) > 2:
         low, high = _along(reading, calibrator, directed=directed)
     else:
-        low, high = _around(reading, calibrator, directed=directed)
+        low, high = calibrator.bounds(reading.low, reading.high, directed=directed)
     low = tuple(map(min, low, point))
     high = tuple(map(max, high, point))
     return replace(
@@ -77,16 +75,6 @@ def calibrated(reading: Reading, calibrator: Calibrator, *, directed: bool) -> R
         calibrated=True,
         sampled=None if reading.sampled is None else _stretched(reading, reading.sampled, low, high),
     )
-
-
-def _of_two(
-    reading: Reading, calibrator: Calibrator, *, directed: bool
-) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Return the bounds of two labels: where one is least, the other is greatest."""
-    down, up = reading.low[0], reading.high[0]
-    least = calibrator((down, 1.0 - down), directed=directed)
-    most = least if up == down else calibrator((up, 1.0 - up), directed=directed)
-    return (least[0], most[1]), (most[0], least[1])
 
 
 def _along(
@@ -104,20 +92,6 @@ def _along(
         return calibrator(moved, directed=directed)[label]
 
     return _each(at, reading.low), _each(at, reading.high)
-
-
-def _around(
-    reading: Reading, calibrator: Calibrator, *, directed: bool
-) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Return each label's share when its own weight is least and the others' greatest, and the other way round."""
-    least = [calibrator.log_weight(i, p, directed=directed) for i, p in enumerate(reading.low)]
-    most = [calibrator.log_weight(i, p, directed=directed) for i, p in enumerate(reading.high)]
-
-    def share(label: int, own: Sequence[float], others: Sequence[float]) -> float:
-        return softmax([own[label] if i == label else w for i, w in enumerate(others)])[label]
-
-    labels = range(len(least))
-    return tuple(share(i, least, most) for i in labels), tuple(share(i, most, least) for i in labels)
 
 
 def _each(at: Callable[[int, float], float], values: Sequence[float]) -> tuple[float, ...]:

@@ -79,14 +79,14 @@ class Calibration:
     evidence: Evidence | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        if not self.calibrator.by_label:
+        count = self.calibrator.labels
+        if count is None:
             return
-        counts = {len(v) for v in self.calibrator.parameters().values() if isinstance(v, list)}
         labels = {self.subject.least_labels, self.subject.most_labels}
-        if self.subject.question is None or counts != labels:
+        if self.subject.question is None or labels != {count}:
             raise ConfigError(
                 f"calibrator {self.calibrator.name!r} has parameters for each label of one question, so its card must "
-                f"name the question and exactly {', '.join(map(str, sorted(counts)))} labels"
+                f"name the question and exactly {count} labels"
             )
 
     def to_json(self) -> str:

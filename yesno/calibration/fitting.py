@@ -127,7 +127,8 @@ def fit(
     """Choose a calibrator for labelled rows.
 
     From 50 rows on temperature and Platt scaling are tried, and where all rows ask the same question taking out the
-    prior and, of more than two labels, vector scaling; from 300 on beta calibration, from 1,000 on isotonic regression.
+    prior, the proportional-odds model of a scale's mean, and of choices and scales vector scaling and, up to 20 labels,
+    Dirichlet calibration; from 300 on beta calibration, from 1,000 on isotonic regression.
 
     Args:
         probabilities: For each row the probability (0..1) of yes, or of each label in order (sum 1).
@@ -150,8 +151,8 @@ def fit(
     if same_question and len(sizes) > 1:
         raise DataError(f"rows of one question have the same labels, not {sorted(sizes)} of them")
     parts = checked_groups(groups, len(right))
-    names = _names(among, kind, len(right), by_label=same_question)
-    rows = _rows(read, right, directed=kind == "yes_no")
+    names = _names(among, kind, len(right), labels=max(sizes), by_label=same_question)
+    rows = _rows(read, right, parts, directed=kind == "yes_no")
     folds = _folds(parts, seed)
     as_read = _applied(rows, Identity())
     before = _losses(rows, as_read)
@@ -173,16 +174,18 @@ def fit(
     )
 
 
-def _rows(read: Sequence[Sequence[float]], right: Sequence[int], *, directed: bool) -> Rows:
+def _rows(
+    read: Sequence[Sequence[float]], right: Sequence[int], groups: Sequence[int], *, directed: bool
+) -> Rows:
     missing = [name for name in ("numpy", "scipy", "sklearn") if find_spec(name) is None]
     if missing:
         raise ConfigError(f"fitting a calibration needs {missing[0]}: run `pip install 'yesno[bench]'`")
     from yesno.calibration.calibrators._rows import rows_of
 
-    return rows_of(read, right, directed=directed)
+    return rows_of(read, right, groups, directed=directed)
 
 
-def _names(among: Sequence[str] | None, kind: Kind, count: int, *, by_label: bool) -> list[str]:
+def _names(among: Sequence[str] | None, kind: Kind, count: int, *, labels: int, by_label: bool) -> list[str]:
     fitted = [name for name, one in CALIBRATORS.items() if one.least_rows is not None]
     for name in among or ():
         if name not in fitted:
@@ -195,6 +198,7 @@ def _names(among: Sequence[str] | None, kind: Kind, count: int, *, by_label: boo
         if (among is None or name in among)
         and count >= (CALIBRATORS[name].least_rows or 0)
         and kind in CALIBRATORS[name].for_kinds
+        and labels <= (CALIBRATORS[name].most_labels or labels)
         and (by_label or not CALIBRATORS[name].by_label)
     ]
     if not names:

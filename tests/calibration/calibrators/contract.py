@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from yesno.calibration.calibrators import CALIBRATORS, EDGE
+from yesno.calibration.calibrators._base import ByWeight
 from yesno.errors import ConfigError
 
 SHARED = settings(suppress_health_check=[HealthCheck.differing_executors])  # one test, many subclasses
@@ -21,6 +22,9 @@ def close(shares):
 
 
 DISTRIBUTION = st.lists(st.floats(0, 1), min_size=3, max_size=3).filter(lambda s: sum(s) > 1e-3).map(close)
+
+
+SHARES = st.lists(st.floats(0, 0.33), min_size=3, max_size=3)
 
 
 class CalibratorContract:
@@ -44,6 +48,9 @@ class CalibratorContract:
         low, high = sorted((p, q))
         for one in self.two:
             assert one((low, 1 - low), directed=True)[0] <= one((high, 1 - high), directed=True)[0] + 1e-15
+        if not issubclass(self.kind, ByWeight):
+            return
+        for one in self.two:
             for label in (0, 1):
                 assert one.log_weight(label, low, directed=True) <= one.log_weight(label, high, directed=True)
         for one in self.three:
@@ -61,6 +68,34 @@ class CalibratorContract:
         for outcome in outcomes:
             assert math.isclose(sum(outcome), 1, abs_tol=1e-9)
             assert all(0 < share < 1 for share in outcome)
+
+    @SHARED
+    @given(low=SHARES, slack=SHARES, where=DISTRIBUTION)
+    def test_its_bounds_hold_for_every_distribution_within_the_old_ones(self, low, slack, where):
+        unseen = 1.0 - sum(low)
+        high = [
+            min(1.0, a + unseen * min(1.0, more + w)) for a, more, w in zip(low, slack, where, strict=True)
+        ]
+        truth = [a + unseen * w for a, w in zip(low, where, strict=True)]
+        for one in self.three:
+            least, most = one.bounds(low, high, directed=False)
+            held = one(truth, directed=False)
+            for a, share, b in zip(least, held, most, strict=True):
+                assert 0 < a <= share + 1e-9
+                assert share - 1e-9 <= b < 1
+
+    @SHARED
+    @given(shares=DISTRIBUTION)
+    def test_bounds_without_slack_are_the_point(self, shares):
+        for one in self.three:
+            least, most = one.bounds(shares, shares, directed=False)
+            point = pytest.approx(one(shares, directed=False), abs=1e-9)
+            assert (least, most) == (point, point)
+
+    def test_it_says_for_how_many_labels_it_is(self):
+        assert {one.labels for one in self.two} <= {None, 2}
+        assert {one.labels for one in self.three} <= {None, 3}
+        assert self.kind.by_label == (self.two[0].labels is not None)
 
     def test_its_parameters_survive_json(self):
         for one in (*self.two, *self.three):

@@ -4,8 +4,10 @@ from collections.abc import Mapping
 
 from yesno.calibration.calibrators._base import EDGE, Calibrator
 from yesno.calibration.calibrators.beta import Beta
+from yesno.calibration.calibrators.dirichlet import Dirichlet
 from yesno.calibration.calibrators.identity import Identity
 from yesno.calibration.calibrators.isotonic import Isotonic
+from yesno.calibration.calibrators.ordinal import Ordinal
 from yesno.calibration.calibrators.platt import Platt
 from yesno.calibration.calibrators.prior import LabelPrior
 from yesno.calibration.calibrators.temperature import Temperature
@@ -16,9 +18,11 @@ __all__ = [
     "EDGE",
     "Beta",
     "Calibrator",
+    "Dirichlet",
     "Identity",
     "Isotonic",
     "LabelPrior",
+    "Ordinal",
     "Platt",
     "Temperature",
     "Vector",
@@ -29,7 +33,9 @@ CALIBRATORS: Mapping[str, type[Calibrator]] = {
     "prior": LabelPrior,
     "temperature": Temperature,
     "platt": Platt,
+    "ordinal": Ordinal,
     "vector": Vector,
+    "dirichlet": Dirichlet,
     "beta": Beta,
     "isotonic": Isotonic,
 }

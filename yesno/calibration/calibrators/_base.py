@@ -1,7 +1,6 @@
 """What every calibrator has in common.
 
-A calibrator gives each label a weight that grows with the probability that was read for it; the calibrated
-probabilities are the weights divided by their sum. Applying one needs no package; fitting one needs the extra `bench`.
+Applying one needs no package; fitting one needs the extra `bench`.
 """
 
 from __future__ import annotations
@@ -17,7 +16,16 @@ from yesno.errors import ConfigError
 if TYPE_CHECKING:
     from yesno.calibration.calibrators._rows import Rows
 
-__all__ = ["EDGE", "Calibrator", "checked_number", "checked_numbers", "log_odds", "sigmoid", "softmax"]
+__all__ = [
+    "EDGE",
+    "ByWeight",
+    "Calibrator",
+    "checked_number",
+    "checked_numbers",
+    "log_odds",
+    "sigmoid",
+    "softmax",
+]
 
 EDGE = 1e-12
 """A calibrator takes 0 and 1 for this and 1 - this, and returns nothing outside of them: no finite number of labels
@@ -35,27 +43,33 @@ class Calibrator(ABC):
     """Whether there are parameters for each label, so that it holds for one question only."""
     for_kinds: ClassVar[frozenset[str]] = frozenset({"yes_no", "choice", "scale"})
     """Types of questions that it may be fitted for."""
+    most_labels: ClassVar[int | None] = None
+    """Labels of a question up to which it is fitted; None for any number."""
+
+    @property
+    def labels(self) -> int | None:
+        """How many labels its parameters are for; None for any number."""
+        return None
 
     @abstractmethod
-    def log_weight(self, label: int, probability: float, *, directed: bool) -> float:
-        """Return the logarithm of a label's weight, which grows with its probability (0..1) or stays.
+    def __call__(self, probabilities: Sequence[float], *, directed: bool) -> tuple[float, ...]:
+        """Return calibrated probabilities (0..1, neither 0 nor 1; sum 1 within 1e-9) of all labels of one question.
 
         Args:
-            label: Number of the label, from 0.
-            probability: What was read for it.
+            probabilities: What was read for each label, in order.
             directed: Whether the labels are yes and no, in this order, and not peers.
         """
+
+    @abstractmethod
+    def bounds(
+        self, low: Sequence[float], high: Sequence[float], *, directed: bool
+    ) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """Return the least and the greatest calibrated probability of each label, for all distributions within bounds."""
 
     @classmethod
     @abstractmethod
     def fitted(cls, rows: Rows) -> Self:
         """Return the calibrator with the least penalised log loss on labelled rows (extra `bench`)."""
-
-    def __call__(self, probabilities: Sequence[float], *, directed: bool) -> tuple[float, ...]:
-        """Return calibrated probabilities (0..1, neither 0 nor 1; sum 1 within 1e-9) of all labels of one question."""
-        return softmax(
-            [self.log_weight(i, p, directed=directed) for i, p in enumerate(probabilities)],
-        )
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters as JSON has them."""
@@ -76,6 +90,43 @@ class Calibrator(ABC):
         return cls(
             **{name: tuple(v) if isinstance(v, list) else v for name, v in parameters.items()},
         )
+
+
+class ByWeight(Calibrator):
+    """A calibrator that gives each label a weight by what was read for this label; the shares are the weights over their sum."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def log_weight(self, label: int, probability: float, *, directed: bool) -> float:
+        """Return the logarithm of a label's weight, which grows with its probability (0..1) or stays.
+
+        Args:
+            label: Number of the label, from 0.
+            probability: What was read for it.
+            directed: Whether the labels are yes and no, in this order, and not peers.
+        """
+
+    def __call__(self, probabilities: Sequence[float], *, directed: bool) -> tuple[float, ...]:
+        """Return the weights divided by their sum."""
+        return softmax([self.log_weight(i, p, directed=directed) for i, p in enumerate(probabilities)])
+
+    def bounds(
+        self, low: Sequence[float], high: Sequence[float], *, directed: bool
+    ) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """Return each label's share when its own weight is least and the others' greatest, and the other way round."""
+        if len(low) == 2:  # where one is least, the other is greatest
+            least = self((low[0], 1.0 - low[0]), directed=directed)
+            most = least if low[0] == high[0] else self((high[0], 1.0 - high[0]), directed=directed)
+            return (least[0], most[1]), (most[0], least[1])
+        down = [self.log_weight(i, p, directed=directed) for i, p in enumerate(low)]
+        up = [self.log_weight(i, p, directed=directed) for i, p in enumerate(high)]
+
+        def share(label: int, own: Sequence[float], others: Sequence[float]) -> float:
+            return softmax([own[label] if i == label else w for i, w in enumerate(others)])[label]
+
+        labels = range(len(low))
+        return tuple(share(i, down, up) for i in labels), tuple(share(i, up, down) for i in labels)
 
 
 def log_odds(probability: float) -> float:

@@ -39,13 +39,15 @@ class Rows:
     """Number of the right label of each row."""
     directed: bool
     """Whether the labels are yes and no."""
+    group: NDArray[np.int64]
+    """Number of what each row belongs to; rows of one group stay on one side of every split."""
 
     def __len__(self) -> int:
         return len(self.label)
 
     def part(self, which: Any) -> Rows:  # noqa: ANN401 - what numpy takes as an index
         """Return some of the rows."""
-        return Rows(self.read[which], self.label[which], self.directed)
+        return Rows(self.read[which], self.label[which], self.directed, self.group[which])
 
     def loss_and_slope(self, log_shares: Array) -> tuple[float, Array]:
         """Return the sum of the log losses, and its slope in the logarithm of each label's weight."""
@@ -65,15 +67,22 @@ class Rows:
         return loss
 
 
-def rows_of(probabilities: Sequence[Sequence[float]], labels: Sequence[int], *, directed: bool) -> Rows:
-    """Return checked probabilities and labels as arrays."""
+def rows_of(
+    probabilities: Sequence[Sequence[float]],
+    labels: Sequence[int],
+    groups: Sequence[int] | None = None,
+    *,
+    directed: bool,
+) -> Rows:
+    """Return checked probabilities, labels and groups as arrays; without groups each row is one of its own."""
     import numpy as np
 
     width = max(map(len, probabilities))
     read = np.full((len(labels), width), np.nan)
     for i, row in enumerate(probabilities):
         read[i, : len(row)] = row
-    return Rows(np.clip(read, EDGE, 1.0 - EDGE), np.asarray(labels, dtype=np.int64), directed)
+    group = np.arange(len(labels)) if groups is None else np.asarray(groups, dtype=np.int64)
+    return Rows(np.clip(read, EDGE, 1.0 - EDGE), np.asarray(labels, dtype=np.int64), directed, group)
 
 
 def log_softmax(log_weights: Array) -> Array:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Self
 
-from yesno.calibration.calibrators._base import EDGE, Calibrator, checked_number, sigmoid
+from yesno.calibration.calibrators._base import EDGE, ByWeight, checked_number, sigmoid
 
 if TYPE_CHECKING:
     from yesno.calibration.calibrators._rows import Rows
@@ -15,7 +15,7 @@ __all__ = ["Beta"]
 
 
 @dataclass(frozen=True, slots=True)
-class Beta(Calibrator):
+class Beta(ByWeight):
     """Log-odds `a ln p - b ln(1 - p) + c`; with `a` = `b` it is Platt scaling.
 
     Yes/no: of yes. Choices and scales: of each label against the rest, one curve for all of them, then renormalised.

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Self
 
-from yesno.calibration.calibrators._base import EDGE, Calibrator
+from yesno.calibration.calibrators._base import EDGE, ByWeight
 
 if TYPE_CHECKING:
     from yesno.calibration.calibrators._rows import Rows
@@ -15,7 +15,7 @@ __all__ = ["Identity"]
 
 
 @dataclass(frozen=True, slots=True)
-class Identity(Calibrator):
+class Identity(ByWeight):
     """Changes nothing: what a card holds when no calibrator was shown to do better."""
 
     name: ClassVar[str] = "identity"

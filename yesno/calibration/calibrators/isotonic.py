@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar, Self
 
-from yesno.calibration.calibrators._base import Calibrator, checked_numbers, log_odds
+from yesno.calibration.calibrators._base import ByWeight, checked_numbers, log_odds
 from yesno.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ __all__ = ["Isotonic"]
 
 
 @dataclass(frozen=True, slots=True)
-class Isotonic(Calibrator):
+class Isotonic(ByWeight):
     """Straight pieces between points (log-odds as read, calibrated probability), flat beyond the outermost.
 
     Yes/no: of yes. Choices and scales: of each label against the rest, one curve for all of them, then renormalised.

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Self
 
-from yesno.calibration.calibrators._base import Calibrator, checked_number, log_odds, sigmoid
+from yesno.calibration.calibrators._base import ByWeight, checked_number, log_odds, sigmoid
 
 if TYPE_CHECKING:
     from yesno.calibration.calibrators._rows import Rows
@@ -15,7 +15,7 @@ __all__ = ["Platt"]
 
 
 @dataclass(frozen=True, slots=True)
-class Platt(Calibrator):
+class Platt(ByWeight):
     """Log-odds times a slope, plus an intercept.
 
     Yes/no: of yes. Choices and scales: of each label against the rest, one line for all of them, then renormalised.

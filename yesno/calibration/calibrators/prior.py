@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Self
 
-from yesno.calibration.calibrators._base import EDGE, Calibrator, checked_numbers
+from yesno.calibration.calibrators._base import EDGE, ByWeight, checked_numbers
 from yesno.errors import ConfigError
 from yesno.reading.priors import Prior
 
@@ -18,7 +18,7 @@ __all__ = ["LabelPrior"]
 
 
 @dataclass(frozen=True, slots=True)
-class LabelPrior(Calibrator):
+class LabelPrior(ByWeight):
     """Every label's odds divided by its share of the prior, as `yesno.reading.priors.corrected` does.
 
     It takes the labels to be equally frequent among the inputs, which is wrong where yes is rare: use labels
@@ -41,6 +41,11 @@ class LabelPrior(Calibrator):
     def prior(self) -> Prior:
         """The prior in the form that readings are corrected with."""
         return Prior(self.shares)
+
+    @property
+    def labels(self) -> int | None:
+        """As many as there are shares."""
+        return len(self.shares)
 
     def log_weight(self, label: int, probability: float, *, directed: bool) -> float:
         """Return the log-probability less the logarithm of the prior share."""

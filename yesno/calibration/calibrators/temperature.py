@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from yesno.calibration.calibrators._base import EDGE, Calibrator, checked_number
+from yesno.calibration.calibrators._base import EDGE, ByWeight, checked_number
 
 if TYPE_CHECKING:
     from yesno.calibration.calibrators._rows import Rows
@@ -18,7 +18,7 @@ HOTTEST = 50.0
 
 
 @dataclass(frozen=True, slots=True)
-class Temperature(Calibrator):
+class Temperature(ByWeight):
     """Every label's log-probability divided by one temperature, then renormalised. Keeps the order of labels."""
 
     name: ClassVar[str] = "temperature"

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from yesno.calibration.calibrators._base import EDGE, Calibrator, checked_number, checked_numbers
+from yesno.calibration.calibrators._base import EDGE, ByWeight, checked_number, checked_numbers
 
 if TYPE_CHECKING:
     from yesno.calibration.calibrators._rows import Rows
@@ -18,7 +18,7 @@ BIAS_SPREAD = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Vector(Calibrator):
+class Vector(ByWeight):
     """Every label's log-probability divided by one temperature, plus the label's bias, then renormalised.
 
     The slope is shared, unlike the one of each class in the paper. A label's probability grows with what was read for
@@ -36,6 +36,11 @@ class Vector(Calibrator):
     def __post_init__(self) -> None:
         checked_number(self.name, "temperature", self.temperature, above=0)
         checked_numbers(self.name, "biases", self.biases, least=2)
+
+    @property
+    def labels(self) -> int | None:
+        """As many as there are biases."""
+        return len(self.biases)
 
     def log_weight(self, label: int, probability: float, *, directed: bool) -> float:
         """Return the log-probability divided by the temperature, plus the bias."""
