@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING, ClassVar, Self
 
-from yesno.calibration.calibrators._base import EDGE, Calibrator, checked_numbers
+from yesno.calibration.calibrators._base import EDGE, Calibrator, checked_numbers, softmax
 from yesno.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -63,30 +65,33 @@ class Dirichlet(Calibrator):
 
     def __call__(self, probabilities: Sequence[float], *, directed: bool) -> tuple[float, ...]:
         """Return calibrated probabilities of all labels of the question."""
-        return _shares(self._gaps(probabilities, probabilities))
+        read = [math.log(max(LEAST, p)) for p in probabilities]
+        pairs = zip(self.matrix, self.biases, strict=True)
+        return softmax([bias + sum(map(operator.mul, row, read)) for row, bias in pairs])
 
     def bounds(
         self, low: Sequence[float], high: Sequence[float], *, directed: bool
     ) -> tuple[tuple[float, ...], tuple[float, ...]]:
         """Return bounds that hold for every distribution within the given ones."""
-        least = [[-gap for gap in column] for column in zip(*self._gaps(low, high), strict=True)]
-        return _shares(self._gaps(low, high)), _shares(least)
+        least, most = self._leads(low, high)
+        return tuple(map(_share, most)), tuple(map(_share, least))
 
-    def _gaps(self, low: Sequence[float], high: Sequence[float]) -> list[list[float]]:
-        """Return by how much, at most, the log-weight of each label (inner) exceeds that of each other (outer)."""
-        bottom = [math.log(max(LEAST, p)) for p in low]
-        top = [math.log(max(LEAST, p)) for p in high]
-        return [
-            [
-                theirs
-                - mine
-                + math.fsum(
-                    _most(b - a, lo, up) for a, b, lo, up in zip(own, other, bottom, top, strict=True)
-                )
-                for other, theirs in zip(self.matrix, self.biases, strict=True)
-            ]
-            for own, mine in zip(self.matrix, self.biases, strict=True)
-        ]
+    def _leads(
+        self, low: Sequence[float], high: Sequence[float]
+    ) -> tuple[list[list[float]], list[list[float]]]:
+        """Return by how much at least, and at most, the log-weight of each label (inner) exceeds that of each other."""
+        count = len(self.biases)
+        ends = [(math.log(max(LEAST, a)), math.log(max(LEAST, b))) for a, b in zip(low, high, strict=True)]
+        least, most = ([[0.0] * count for _ in range(count)] for _ in range(2))
+        for own, other in combinations(range(count), 2):
+            under = over = self.biases[other] - self.biases[own]
+            for mine, theirs, (bottom, top) in zip(self.matrix[own], self.matrix[other], ends, strict=True):
+                factor = theirs - mine
+                under += factor * (bottom if factor > 0 else top)
+                over += factor * (top if factor > 0 else bottom)
+            least[own][other], most[own][other] = under, over
+            least[other][own], most[other][own] = -over, -under
+        return least, most
 
     @classmethod
     def fitted(cls, rows: Rows) -> Self:
@@ -105,18 +110,11 @@ class Dirichlet(Calibrator):
         return cls(tuple(map(tuple, matrix.tolist())), tuple((biases - biases.mean()).tolist()))
 
 
-def _most(factor: float, low: float, high: float) -> float:
-    return factor * (high if factor > 0 else low)
-
-
-def _shares(gaps: Sequence[Sequence[float]]) -> tuple[float, ...]:
-    """Return 1 / sum(exp(gap)) of each row, none of them 0 or 1."""
-    shares = []
-    for row in gaps:
-        most = max(row)
-        total = most + math.log(math.fsum(math.exp(gap - most) for gap in row))
-        shares.append(min(1.0 - EDGE, max(EDGE, math.exp(-min(total, 700.0)))))
-    return tuple(shares)
+def _share(leads: Sequence[float]) -> float:
+    """Return the share of a label over which the others, itself among them, lead by so much in log-weight."""
+    most = max(leads)
+    total = most + math.log(math.fsum(math.exp(lead - most) for lead in leads))
+    return min(1.0 - EDGE, max(EDGE, math.exp(-min(total, 700.0))))
 
 
 def _log_read(rows: Rows) -> Array:
