@@ -7,7 +7,17 @@ from hypothesis import strategies as st
 from yesno import Scale, YesNo, YesNoAnswer
 from yesno.calibration import calibrated
 from yesno.calibration.applying import shares_read, unrounded
-from yesno.calibration.calibrators import Beta, Identity, Isotonic, LabelPrior, Platt, Temperature, Vector
+from yesno.calibration.calibrators import (
+    Beta,
+    Dirichlet,
+    Identity,
+    Isotonic,
+    LabelPrior,
+    Ordinal,
+    Platt,
+    Temperature,
+    Vector,
+)
 from yesno.reading.answers import make_answer
 from yesno.reading.intervals import Tally
 from yesno.reading.outcome import Reading, Sampled
@@ -19,7 +29,13 @@ ANY_SIZE = [
     Beta(0.5, 1.5, 0.3),
     Isotonic((-2.0, 2.0), (0.1, 0.8)),
 ]
-THREE = [*ANY_SIZE, Vector(2.0, (1.0, 0.0, -1.0)), LabelPrior((0.2, 0.3, 0.5))]
+THREE = [
+    *ANY_SIZE,
+    Vector(2.0, (1.0, 0.0, -1.0)),
+    LabelPrior((0.2, 0.3, 0.5)),
+    Dirichlet(((1.0, 0.5, -0.5), (-2.0, 0.1, 0.0), (0.3, 4.0, -1.0)), (0.5, 0.0, -0.5)),
+    Ordinal(2.0, (-1.0, 1.5)),
+]
 
 
 def read(*shares, low=None, high=None, **fields):

@@ -19,7 +19,7 @@ from yesno import (
     YesNoAnswer,
 )
 from yesno.calibration import AskedQuestion, Calibration, Subject, save_calibration
-from yesno.calibration.calibrators import Identity, Platt, Temperature, Vector
+from yesno.calibration.calibrators import Dirichlet, Identity, Platt, Temperature, Vector
 from yesno.engine.calibrating import EVENT
 from yesno.errors import ConfigError
 from yesno.filters import ToolFilter
@@ -125,6 +125,17 @@ def test_the_card_of_the_question_itself_comes_before_one_for_all(shell):
     model = shell(FakeProvider(sure()), calibration=[CARD, own])
     assert model.decide("x", QUESTION).probability > 0.99
     assert model.decide("x", YesNo("Is it not?")).probability == pytest.approx(CALIBRATED)
+
+
+@both
+def test_the_option_that_was_said_for_another_gets_its_due(shell):
+    choice = Choice("Which?", ["a", "b", "c"])
+    swap = Dirichlet(((1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.0, 1.0, 0.0)), (0.0, 0.0, 0.0))
+    card = Calibration(subject("choice", (3, 3), question=AskedQuestion.of(choice)), swap)
+    answer = shell(FakeProvider({"A": 0.1, "B": 0.7, "C": 0.2}), calibration=card).decide("x", choice)
+    assert (answer.value, answer.raw) == ("c", pytest.approx({"a": 0.1, "b": 0.7, "c": 0.2}))
+    assert answer.probabilities == pytest.approx({"a": 0.1, "b": 0.2, "c": 0.7})
+    assert answer.bounds["c"] == pytest.approx((0.7, 0.7))
 
 
 @both
