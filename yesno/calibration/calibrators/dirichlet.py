@@ -27,6 +27,9 @@ BIAS_SPREAD = 1.0
 SPREADS = (0.3, 1.0, 3.0)
 """The same for each further entry of the matrix, around 0; which of them, cross-validation within the rows decides."""
 FOLDS = 3
+USUAL = 1.0
+PLENTY = 10
+"""Rows for each entry of the matrix from which on the spread hardly matters, and `USUAL` is taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,17 +99,7 @@ class Dirichlet(Calibrator):
     @classmethod
     def fitted(cls, rows: Rows) -> Self:
         """Return the matrix and biases with the least log loss, drawn by normal priors to one slope for all labels."""
-        import numpy as np
-
-        spread = SPREADS[0]
-        parts = [rows.group % FOLDS == fold for fold in range(FOLDS)]
-        if all(part.any() and not part.all() for part in parts):
-            losses = [
-                sum(float(_held_out(rows.part(~part), rows.part(part), one)) for part in parts)
-                for one in SPREADS
-            ]
-            spread = SPREADS[int(np.argmin(losses))]
-        matrix, biases = _fit(rows, spread)
+        matrix, biases = _fit(rows, _spread(rows))
         return cls(tuple(map(tuple, matrix.tolist())), tuple((biases - biases.mean()).tolist()))
 
 
@@ -122,6 +115,19 @@ def _log_read(rows: Rows) -> Array:
 
     found: Array = np.log(np.maximum(rows.read, LEAST))
     return found
+
+
+def _spread(rows: Rows) -> float:
+    """Return the spread with the least loss on rows that were not fitted to."""
+    if len(rows) >= PLENTY * rows.read.shape[1] ** 2:
+        return USUAL
+    parts = [rows.group % FOLDS == fold for fold in range(FOLDS)]
+    if not all(part.any() and not part.all() for part in parts):
+        return SPREADS[0]
+    return min(
+        SPREADS,
+        key=lambda spread: sum(_held_out(rows.part(~part), rows.part(part), spread) for part in parts),
+    )
 
 
 def _held_out(fitting: Rows, scoring: Rows, spread: float) -> float:
