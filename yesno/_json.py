@@ -52,8 +52,8 @@ def strict_json(text: str | bytes) -> Any:  # noqa: ANN401 - JSON
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made = dict(pairs)
     if len(made) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for place, name in enumerate(names) if name in names[:place])
+        last = {name: place for place, (name, _) in enumerate(pairs)}
+        twice = next(name for place, (name, _) in enumerate(pairs) if last[name] != place)
         raise JSONFault("twice", f"{json.dumps(twice[:64])} is there twice in one object", name=twice)
     return made
 

@@ -27,7 +27,18 @@ from yesno.errors import DataError
 
 __all__ = ["Score", "halves", "main", "scored"]
 
-ONE = ("set", "model", "fit", "scored", "log loss", "change (95 %)", "smooth ECE", "by chance", "calibrator")
+ONE = (
+    "set",
+    "model",
+    "fit",
+    "scored",
+    "log loss",
+    "change (95 %)",
+    "smooth ECE",
+    "by chance",
+    "right",
+    "calibrator",
+)
 ALL = (
     "set",
     "model",
@@ -54,6 +65,9 @@ class Score:
     ece_after: float
     chance: float
     """What the error stays below in 95 of 100 sets of as many rows of a calibrated model."""
+    right_before: float
+    """Share (0..1) of the rows whose most probable answer is right."""
+    right_after: float
     calibrator: str
 
 
@@ -90,6 +104,8 @@ def scored(rows: Sequence[Row], models: dict[str, str], seed: int) -> Score:
         smooth_ece(*shown_answers(read, labels, directed=directed)),
         smooth_ece(top, right),
         noise_of(smooth_ece, top).high,
+        fmean(shown_answers(read, labels, directed=False)[1]),
+        fmean(shown_answers(after, labels, directed=False)[1]),
         "none shown to help" if calibrator.name == "identity" else calibrator.name,
     )
 
@@ -103,7 +119,7 @@ def _one(rows: Sequence[Row], models: dict[str, str], seed: int) -> tuple[str, .
         score = scored(rows, models, seed)
     except DataError as error:
         sizes = [str(len(half)) for half in halves(rows, seed)]
-        return (*sizes, "–", "–", "–", "–", f"none: {error}")
+        return (*sizes, "–", "–", "–", "–", "–", f"none: {error}")
     return (
         str(score.fitted),
         str(score.scored),
@@ -111,6 +127,7 @@ def _one(rows: Sequence[Row], models: dict[str, str], seed: int) -> tuple[str, .
         str(score.gap),
         f"{score.ece_before:.3f} → {score.ece_after:.3f}",
         f"≤{score.chance:.3f}",
+        f"{score.right_before:.0%} → {score.right_after:.0%}",
         score.calibrator,
     )
 

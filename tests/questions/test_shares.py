@@ -52,6 +52,7 @@ def test_nothing_is_filled_in(question, outcome):
 
 def test_what_was_read_before_a_correction_is_in_the_same_order():
     assert raw_shares_of(SPAM, YesNoAnswer(0.75, raw=0.5)) == (0.5, 0.5)
+    assert raw_shares_of(SPAM, YesNoAnswer(0.75, raw=1)) == (1, 0)
     told = ChoiceAnswer("support", {"support": 0.6, "billing": 0.4}, raw={"support": 0.7, "billing": 0.3})
     assert raw_shares_of(TEAM, told) == (0.3, 0.7)
     assert raw_shares_of(MOOD, ScaleAnswer(0.4, (0.6, 0.4), raw=(0.5, 0.5))) == (0.5, 0.5)

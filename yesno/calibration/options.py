@@ -54,7 +54,9 @@ def top_label(probabilities: ArrayLike, labels: ArrayLike) -> tuple[Floats, Floa
 def shown_answers(
     rows: Sequence[Sequence[float]], labels: Sequence[int], *, directed: bool
 ) -> tuple[list[float], list[bool]]:
-    """Return the same of rows that may have different numbers of options, and for yes/no what is said of yes.
+    """Return what is said of the answer on top, and whether it is right; of yes/no what is said of yes, and whether it holds.
+
+    Like `top_label`, for rows that may have different numbers of options and one right option each.
 
     Args:
         rows: Probabilities of each row.

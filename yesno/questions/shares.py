@@ -43,7 +43,7 @@ def raw_shares_of(question: object, outcome: object) -> tuple[float, ...] | None
     None as well of a choice with a way out, of which nobody tells what was read.
     """
     match question, outcome:
-        case YesNo(), YesNoAnswer(raw=float() as raw):
+        case YesNo(), YesNoAnswer(raw=raw) if raw is not None:
             return raw, 1 - raw
         case Choice(none=None), ChoiceAnswer(raw=raw) if raw is not None:
             known = tuple(raw[option] for option in question.options if option in raw)

@@ -27,9 +27,9 @@ BIAS_SPREAD = 1.0
 SPREADS = (0.3, 1.0, 3.0)
 """The same for each further entry of the matrix, around 0; which of them, cross-validation within the rows decides."""
 FOLDS = 3
-USUAL = 1.0
 PLENTY = 10
 """Rows for each entry of the matrix from which on the spread hardly matters, and `USUAL` is taken."""
+USUAL = 1.0
 
 
 @dataclass(frozen=True, slots=True)
